@@ -1,0 +1,1 @@
+"""Multi-tenant RAG: a library (`agentscope.rag`) and a service (`agentscope.app`)."""
