@@ -1,1 +1,6 @@
-"""Placeholder; filled by the owner of this room."""
+"""Chunkers: sections in, chunks of embeddable size out."""
+
+from agentscope.rag.chunker.approx_token import ApproxTokenChunker
+from agentscope.rag.chunker.base import ChunkerBase
+
+__all__ = ["ApproxTokenChunker", "ChunkerBase"]
