@@ -178,6 +178,10 @@ class RunVectorStore(VectorStoreBase):
         """
 
     @abc.abstractmethod
+    async def delete_where(self, collection: str, where: Filter) -> None:
+        """Remove every point that passes the filter, of any document and run."""
+
+    @abc.abstractmethod
     def stored_runs(self, collection: str) -> AsyncIterator[StoredRun]:
         """Yield every run in the collection, in any order; memory stays bounded."""
 

@@ -2,11 +2,13 @@
 
 A filter names a field of the hit. Fields are looked up in the chunk's metadata, where upload
 metadata, document fields (`filename`, `media_type`, `size_bytes`) and chunk fields (`page`,
-`slide`, `sheet`, `heading_path`, ...) stand side by side; `document_id`, `run_id` and
-`chunk_index` are the point's own. A missing field equals nothing; a list field matches when any
-member does. Comparison is by type: text with text, number with number, truth with truth.
+`slide`, `sheet`, `heading_path`, ...) stand side by side; `document_id`, `run_id`, `epoch`,
+`chunk_index` and `kb_id` are the point's own. A missing field equals nothing; a list field matches
+when any member does. Comparison is by type: text with text, number with number, truth with truth.
 """
 
+import operator
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +21,9 @@ MAX_DEPTH = 8
 MAX_CLAUSES = 256
 MAX_VALUES = 10_000
 MAX_FIELD_CHARS = 200
+
+_BOUNDS = ("$gt", "$gte", "$lt", "$lte")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,10 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The field lies between the bounds; None leaves a side open. Numbers, or text by code point."""
+    """The field lies between the bounds, all numbers or all text; None leaves a side open.
+
+    Text is ordered by code point.
+    """
 
     field: str
     gt: float | str | None = None
@@ -115,8 +123,10 @@ def _entry(key: str, item: Any, depth: int, budget: list[int]) -> Filter:
         return Not(_object(item, depth + 1, budget))
     if key.startswith("$"):
         raise BadFilterError(f"Unknown filter operator '{key[:40]}'.")
-    if not key or len(key) > MAX_FIELD_CHARS:
-        raise BadFilterError(f"A field name has 1 to {MAX_FIELD_CHARS} characters.")
+    if not key or len(key) > MAX_FIELD_CHARS or _UNSTORABLE.search(key):
+        raise BadFilterError(
+            f"A field name has 1 to {MAX_FIELD_CHARS} characters, none of them NUL."
+        )
     if isinstance(item, Mapping):
         return _operators(key, item)
     if isinstance(item, list):
@@ -125,41 +135,48 @@ def _entry(key: str, item: Any, depth: int, budget: list[int]) -> Filter:
 
 
 def _operators(field: str, item: Mapping[Any, Any]) -> Filter:
-    clauses: list[Filter] = []
-    bounds: dict[str, Any] = {}
-    for name, operand in item.items():
-        match name:
-            case "$eq":
-                clauses.append(Equals(field, _scalar(operand)))
-            case "$ne":
-                clauses.append(Not(Equals(field, _scalar(operand))))
-            case "$in":
-                clauses.append(In(field, _values(operand)))
-            case "$nin":
-                clauses.append(Not(In(field, _values(operand))))
-            case "$exists":
-                if not isinstance(operand, bool):
-                    raise BadFilterError("$exists takes true or false.")
-                clauses.append(Exists(field) if operand else Not(Exists(field)))
-            case "$gt" | "$gte" | "$lt" | "$lte":
-                bounds[name[1:]] = _bound(operand)
-            case _:
-                raise BadFilterError(f"Unknown filter operator '{str(name)[:40]}'.")
+    clauses = [
+        _operator(field, str(name), operand)
+        for name, operand in item.items()
+        if name not in _BOUNDS
+    ]
+    bounds: dict[str, Any] = {
+        name[1:]: _bound(operand) for name, operand in item.items() if name in _BOUNDS
+    }
+    if len({isinstance(bound, str) for bound in bounds.values()}) > 1:
+        raise BadFilterError("The bounds of a range must be of one type.")
     if bounds:
-        if len({isinstance(bound, str) for bound in bounds.values()}) > 1:
-            raise BadFilterError("The bounds of a range must be of one type.")
         clauses.append(Range(field, **bounds))
     if not clauses:
         raise BadFilterError(f"The filter for '{field[:40]}' is empty.")
     return clauses[0] if len(clauses) == 1 else And(tuple(clauses))
 
 
+def _operator(field: str, name: str, operand: Any) -> Filter:
+    match name:
+        case "$eq":
+            return Equals(field, _scalar(operand))
+        case "$ne":
+            return Not(Equals(field, _scalar(operand)))
+        case "$in":
+            return In(field, _values(operand))
+        case "$nin":
+            return Not(In(field, _values(operand)))
+        case "$exists" if isinstance(operand, bool):
+            return Exists(field) if operand else Not(Exists(field))
+        case "$exists":
+            raise BadFilterError("$exists takes true or false.")
+    raise BadFilterError(f"Unknown filter operator '{name[:40]}'.")
+
+
 def _scalar(value: Any) -> Scalar:
-    if isinstance(value, str | bool):
+    if isinstance(value, bool) or (isinstance(value, str) and not _UNSTORABLE.search(value)):
         return value
     if isinstance(value, int | float) and abs(value) < 2**63:  # also refuses nan and infinity
         return value
-    raise BadFilterError("A filter value must be text, a finite number, true or false.")
+    raise BadFilterError(
+        "A filter value must be text without NUL characters, a finite number, true or false."
+    )
 
 
 def _bound(value: Any) -> float | str:
@@ -211,16 +228,16 @@ def _same(left: Any, right: Scalar) -> bool:
 
 
 def _within(value: Any, bounds: Range) -> bool:
-    for limit, holds in (
-        (bounds.gt, lambda a, b: a > b),
-        (bounds.gte, lambda a, b: a >= b),
-        (bounds.lt, lambda a, b: a < b),
-        (bounds.lte, lambda a, b: a <= b),
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    for limit, compare in (
+        (bounds.gt, operator.gt),
+        (bounds.gte, operator.ge),
+        (bounds.lt, operator.lt),
+        (bounds.lte, operator.le),
     ):
         if limit is None:
             continue
-        if isinstance(value, bool) or isinstance(value, str) != isinstance(limit, str):
-            return False
-        if not isinstance(value, str | int | float) or not holds(value, limit):
+        if isinstance(value, str) != isinstance(limit, str) or not compare(value, limit):
             return False
     return True
