@@ -1,1 +1,30 @@
-"""Placeholder; filled by the owner of this room."""
+"""Storage: memory and SQLite for one machine; PostgreSQL and Redis for many."""
+
+from agentscope.app.records import (
+    ChunkerConfig,
+    CredentialRecord,
+    DocumentRecord,
+    DocumentStatus,
+    EmbeddingModelConfig,
+    KnowledgeBaseRecord,
+)
+from agentscope.app.storage.base import StorageBase
+from agentscope.app.storage.memory.store import InMemoryStorage
+
+KnowledgeDocumentRecord = DocumentRecord
+KnowledgeDocumentData = DocumentRecord
+KnowledgeDocumentStatus = DocumentStatus
+KnowledgeBaseData = KnowledgeBaseRecord
+
+__all__ = [
+    "ChunkerConfig",
+    "CredentialRecord",
+    "EmbeddingModelConfig",
+    "InMemoryStorage",
+    "KnowledgeBaseData",
+    "KnowledgeBaseRecord",
+    "KnowledgeDocumentData",
+    "KnowledgeDocumentRecord",
+    "KnowledgeDocumentStatus",
+    "StorageBase",
+]

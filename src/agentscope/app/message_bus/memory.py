@@ -1,0 +1,67 @@
+"""The message bus of one process."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+from agentscope.app.message_bus.base import MAX_QUEUE_ENTRIES, MessageBus
+
+MAX_UNREAD_SIGNALS = 1000
+
+
+class InMemoryMessageBus(MessageBus):
+    """Queue and signals of one event loop; gone with the process, which is harmless."""
+
+    def __init__(self) -> None:
+        self._queues: dict[str, deque[tuple[str, dict[str, Any]]]] = {}
+        self._listeners: dict[str, set[asyncio.Queue[dict[str, Any] | None]]] = {}
+        self._next_id = 0
+
+    async def aclose(self) -> None:
+        for listeners in self._listeners.values():
+            for listener in listeners:
+                _offer(listener, None)
+
+    async def queue_push(
+        self, key: str, payload: Mapping[str, Any], *, ttl_secs: int | None = None
+    ) -> str:
+        del ttl_secs
+        self._next_id += 1
+        entry_id = str(self._next_id)
+        queue = self._queues.setdefault(key, deque(maxlen=MAX_QUEUE_ENTRIES))
+        queue.append((entry_id, dict(payload)))
+        return entry_id
+
+    async def queue_drain(self, key: str, max_count: int = 100) -> list[tuple[str, dict[str, Any]]]:
+        queue = self._queues.get(key, deque())
+        return [queue.popleft() for _ in range(min(max_count, len(queue)))]
+
+    async def queue_length(self, key: str) -> int:
+        return len(self._queues.get(key, ()))
+
+    async def publish(self, key: str, payload: Mapping[str, Any]) -> None:
+        for listener in self._listeners.get(key, ()):
+            _offer(listener, dict(payload))
+
+    async def subscribe(
+        self, key: str, *, on_ready: Callable[[], None] | None = None
+    ) -> AsyncIterator[dict[str, Any]]:
+        listener: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(MAX_UNREAD_SIGNALS)
+        self._listeners.setdefault(key, set()).add(listener)
+        try:
+            if on_ready is not None:
+                on_ready()
+            while (signal := await listener.get()) is not None:
+                yield signal
+        finally:
+            self._listeners[key].discard(listener)
+
+    async def ping(self) -> None:
+        return
+
+
+def _offer(listener: "asyncio.Queue[dict[str, Any] | None]", signal: dict[str, Any] | None) -> None:
+    if listener.full():
+        listener.get_nowait()
+    listener.put_nowait(signal)
