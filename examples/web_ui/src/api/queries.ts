@@ -1,0 +1,62 @@
+import { QueryClient, queryOptions } from '@tanstack/react-query';
+import * as calls from './calls';
+import { connection } from './connection';
+import { toApiError } from './errors';
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2000,
+      gcTime: 300_000,
+      refetchOnWindowFocus: true,
+      networkMode: 'always',
+      // A refused call is final; one that never arrived is repeated when the service is back (below).
+      retry: (count, cause) => count < 2 && [429, 500, 503].includes(toApiError(cause).status),
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+let wasReachable = true;
+connection.subscribe(() => {
+  const { reachable } = connection.get();
+  if (reachable && !wasReachable) void queryClient.invalidateQueries();
+  wasReachable = reachable;
+});
+
+export const keys = {
+  kbs: ['kbs'] as const,
+  kb: (id: string) => ['kb', id] as const,
+  documents: (id: string) => ['documents', id] as const,
+  document: (id: string, documentId: string) => ['document', id, documentId] as const,
+  chunks: (id: string, documentId: string) => ['chunks', id, documentId] as const,
+  credentials: ['credentials'] as const,
+  models: ['models'] as const,
+};
+
+export const kbsQuery = queryOptions({ queryKey: keys.kbs, queryFn: calls.knowledgeBases.list });
+
+export const kbQuery = (id: string) =>
+  queryOptions({ queryKey: keys.kb(id), queryFn: () => calls.knowledgeBases.get(id) });
+
+export const modelsQuery = queryOptions({ queryKey: keys.models, queryFn: calls.capabilities.embeddingModels });
+
+export const chunkersQuery = queryOptions({
+  queryKey: ['chunkers'],
+  queryFn: calls.capabilities.chunkers,
+  staleTime: 600_000,
+});
+
+export const supportedQuery = queryOptions({
+  queryKey: ['supported'],
+  queryFn: calls.capabilities.supportedTypes,
+  staleTime: 60_000,
+});
+
+export const credentialsQuery = queryOptions({ queryKey: keys.credentials, queryFn: calls.credentials.list });
+
+export const schemasQuery = queryOptions({
+  queryKey: ['schemas'],
+  queryFn: calls.credentials.schemas,
+  staleTime: 600_000,
+});
