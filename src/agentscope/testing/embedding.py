@@ -4,11 +4,13 @@
 words are near each other. It needs no process and no network, and it can be told to fail or hang.
 """
 
+import abc
 import asyncio
 import math
 import re
 import zlib
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -21,7 +23,7 @@ from agentscope.embedding.base import (
     ModelFingerprint,
 )
 from agentscope.errors import DimensionMismatchError, EmbeddingInputError
-from agentscope.message.blocks import TextBlock
+from agentscope.message.blocks import Base64Source, DataBlock, TextBlock
 
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 
@@ -148,3 +150,111 @@ def _text_of(item: EmbeddingInput) -> str:
     if isinstance(item, TextBlock):
         return item.text
     raise EmbeddingInputError("This embedding model takes text only.")
+
+
+class EmbeddingModelSuite(abc.ABC):
+    """What every text embedding model must do; a subclass says how to make one."""
+
+    texts = (
+        "The invoice is due at the end of the month.",
+        "Koalas sleep in eucalyptus trees.",
+        "知识库检索与混合重排序",
+        "ナレッジベース検索",
+        "emoji 👩‍👩‍👧 and ERR-0x19",
+    )
+
+    @abc.abstractmethod
+    def make(self) -> AbstractAsyncContextManager[EmbeddingModelBase]:
+        """Return a fresh model, closed on exit."""
+
+    async def test_every_input_gets_one_vector_of_the_stated_length(self) -> None:
+        """Five texts give five vectors of `dimensions` finite numbers."""
+        async with self.make() as model:
+            response = await model(list(self.texts))
+            assert [len(vector) for vector in response.embeddings] == [model.dimensions] * 5
+            assert all(math.isfinite(x) for vector in response.embeddings for x in vector)
+            assert response.usage is not None
+
+    async def test_no_inputs_give_no_vectors(self) -> None:
+        """The empty call is answered without asking anybody."""
+        async with self.make() as model:
+            assert (await model([])).embeddings == []
+
+    async def test_batching_is_invisible_and_order_is_kept(self) -> None:
+        """A long call gives the vectors that single calls give, in input order."""
+        async with self.make() as model:
+            alone = [(await model([text])).embeddings[0] for text in self.texts]
+            count = min(2 * model.batch_size + 3, 150)
+            together = (await model([self.texts[i % 5] for i in range(count)])).embeddings
+            assert len(together) == count
+            for index, vector in enumerate(together):
+                assert _cosine(vector, alone[index % 5]) > 0.9999
+            assert _cosine(alone[0], alone[1]) < 0.999
+
+    async def test_text_blocks_are_texts(self) -> None:
+        """A text block gives the vector of its text."""
+        async with self.make() as model:
+            plain, block = (await model([self.texts[0], TextBlock(text=self.texts[0])])).embeddings
+            assert _cosine(plain, block) > 0.9999
+
+    async def test_concurrent_calls_do_not_mix(self) -> None:
+        """Eight calls at once get their own vectors."""
+        async with self.make() as model:
+            alone = [(await model([text])).embeddings[0] for text in self.texts]
+            answers = await asyncio.gather(
+                *(model([self.texts[i % 5], self.texts[(i + 1) % 5]]) for i in range(8))
+            )
+            for index, answer in enumerate(answers):
+                assert _cosine(answer.embeddings[0], alone[index % 5]) > 0.9999
+                assert _cosine(answer.embeddings[1], alone[(index + 1) % 5]) > 0.9999
+
+    async def test_odd_texts_are_embedded(self) -> None:
+        """Blank, very long and badly encoded texts give finite vectors."""
+        async with self.make() as model:
+            odd = ["", "   ", "\0", "\ud800 lone surrogate", "word " * 20_000]
+            response = await model(odd)
+            assert [len(vector) for vector in response.embeddings] == [model.dimensions] * 5
+            assert all(math.isfinite(x) for vector in response.embeddings for x in vector)
+
+    async def test_a_text_model_refuses_an_image(self) -> None:
+        """The refusal is final, so that nobody tries again."""
+        image = DataBlock(source=Base64Source(data="AAAA", media_type="image/png"))
+        async with self.make() as model:
+            if model.supports_multimodal:
+                return
+            try:
+                await model([image])
+            except EmbeddingInputError as exc:
+                assert not exc.retryable
+            else:
+                raise AssertionError("a text model took an image")
+
+    async def test_a_cancelled_call_leaves_the_model_usable(self) -> None:
+        """The next call after a cancellation succeeds."""
+        async with self.make() as model:
+            call = asyncio.create_task(model(list(self.texts) * 10))
+            await asyncio.sleep(0)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+            assert len((await model([self.texts[0]])).embeddings) == 1
+
+    async def test_the_fingerprint_is_stable(self) -> None:
+        """Two objects of one configuration have one fingerprint."""
+        async with self.make() as one, self.make() as two:
+            assert await one.fingerprint() == await two.fingerprint()
+
+    async def test_closing_twice_is_harmless(self) -> None:
+        """A used model and an unused one can both be closed twice."""
+        async with self.make() as model:
+            await model.aclose()
+            await model.aclose()
+        async with self.make() as model:
+            await model([self.texts[0]])
+            await model.aclose()
+            await model.aclose()
+
+
+def _cosine(left: Sequence[float], right: Sequence[float]) -> float:
+    product = sum(a * b for a, b in zip(left, right, strict=True))
+    norms = math.sqrt(sum(a * a for a in left)) * math.sqrt(sum(b * b for b in right))
+    return product / norms if norms else 1.0
