@@ -97,7 +97,7 @@ class StreamingBlobStore(BlobStoreBase):
 
     @abc.abstractmethod
     def keys(self, prefix: str = "") -> AsyncIterator[tuple[str, float]]:
-        """Yield (URI, age in seconds) of every finished blob under `prefix`, in any order (audit)."""
+        """Yield (URI, age in seconds) of each finished blob under `prefix`, in any order."""
 
     @abc.abstractmethod
     async def collect_partial(self, *, older_than_seconds: float) -> int:

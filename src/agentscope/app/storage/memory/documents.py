@@ -259,8 +259,11 @@ class InMemoryDocuments(DocumentStorage):
         ]
         maintenance = [
             record.due_at
-            for record in (*state.documents.values(), *state.knowledge_bases.values())
+            for record in state.documents.values()
             if record.status not in CLAIMABLE and record.due_at is not None
+        ]
+        maintenance += [
+            record.due_at for record in state.knowledge_bases.values() if record.due_at is not None
         ]
         return DueTimes(
             index=min(index) - now if index else None,
