@@ -1,0 +1,161 @@
+"""Two readers of PDF files behind one shape: PDFium first, pdf-oxide for what PDFium refuses.
+
+PDFium is not thread-safe, so every call into it holds one lock of this process; none of the
+calls waits for anything but the processor.
+"""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from agentscope.errors import CorruptFileError, EncryptedFileError
+from agentscope.optional import require
+
+_MAX_BOOKMARKS = 10_000
+_MAX_DEPTH = 12
+_OCR_DPI = 200
+_MAX_PIXELS = 12_000_000
+_lock = threading.Lock()
+
+
+@runtime_checkable
+class PageOcr(Protocol):
+    """Reads the text in a picture of a page."""
+
+    def read(self, image: Any) -> str:
+        """Return the text of `image` (a `PIL.Image.Image`), in reading order; empty if none."""
+        ...
+
+
+class PageUnreadableError(Exception):
+    """One page cannot be read; the others may be fine."""
+
+
+class PdfiumReader:
+    """A PDF opened with PDFium.
+
+    Raises:
+        EncryptedFileError: it needs a password, or another one.
+        CorruptFileError: PDFium cannot open it.
+    """
+
+    name = "pdfium"
+
+    def __init__(self, file: bytes | Path, password: str | None) -> None:
+        self._library = require("pypdfium2", package="pypdfium2", extra="pdf")
+        with _lock:
+            try:
+                self._document = self._library.PdfDocument(file, password=password)
+                self.page_count = len(self._document)
+            except self._library.PdfiumError as exc:
+                if "assword" in str(exc):
+                    raise EncryptedFileError(
+                        "The PDF is encrypted; remove the password and upload it again."
+                    ) from exc
+                raise CorruptFileError(
+                    "The PDF is damaged and cannot be opened.", context={"cause": str(exc)}
+                ) from exc
+
+    def text(self, page: int) -> str:
+        """Return the text of a page as PDFium orders it, or raise `PageUnreadableError`."""
+        with _lock:
+            try:
+                handle = self._document[page]
+                try:
+                    text_page = handle.get_textpage()
+                    try:
+                        return str(text_page.get_text_range())
+                    finally:
+                        text_page.close()
+                finally:
+                    handle.close()
+            except (self._library.PdfiumError, ValueError, IndexError) as exc:
+                raise PageUnreadableError from exc
+
+    def label(self, page: int) -> str:
+        """Return the printed page number, empty if the file names none."""
+        with _lock:
+            try:
+                return str(self._document.get_page_label(page) or "").strip()
+            except (self._library.PdfiumError, UnicodeError):
+                return ""
+
+    def outline(self) -> list[tuple[int, int, str]]:
+        """Return (page from 0, level from 0, title) of the bookmarks, in document order."""
+        with _lock:
+            try:
+                return list(self._bookmarks())
+            except (self._library.PdfiumError, UnicodeError, ValueError):
+                return []
+
+    def _bookmarks(self) -> Iterator[tuple[int, int, str]]:
+        for number, bookmark in enumerate(self._document.get_toc(max_depth=_MAX_DEPTH)):
+            if number >= _MAX_BOOKMARKS:
+                return
+            target = bookmark.get_dest()
+            page = target.get_index() if target else None
+            if page is not None and page >= 0:
+                yield page, bookmark.level, str(bookmark.get_title())
+
+    def picture(self, page: int) -> Any:
+        """Return the page as a `PIL.Image.Image` of at most 12 megapixels."""
+        with _lock:
+            try:
+                handle = self._document[page]
+                try:
+                    width, height = handle.get_size()
+                    scale = _OCR_DPI / 72
+                    area = max(width * height, 1.0)
+                    scale = min(scale, (_MAX_PIXELS / area) ** 0.5)
+                    bitmap = handle.render(scale=scale, grayscale=True)
+                    try:
+                        return bitmap.to_pil().copy()
+                    finally:
+                        bitmap.close()
+                finally:
+                    handle.close()
+            except (self._library.PdfiumError, ValueError) as exc:
+                raise PageUnreadableError from exc
+
+    def close(self) -> None:
+        """Release the file."""
+        with _lock:
+            self._document.close()
+
+
+class OxideReader:
+    """A PDF opened with pdf-oxide, which repairs more than PDFium does.
+
+    Raises:
+        CorruptFileError: there is nothing to repair, or the package is missing.
+    """
+
+    name = "pdf-oxide"
+
+    def __init__(self, file: bytes | Path, password: str | None) -> None:
+        library = require("pdf_oxide", package="pdf-oxide", extra="pdf")
+        library.disable_logging()
+        try:
+            if isinstance(file, Path):
+                self._document = library.PdfDocument(str(file), password=password)
+            else:
+                self._document = library.PdfDocument.from_bytes(file, password=password)
+            self.page_count = int(self._document.page_count())
+        except (RuntimeError, OSError, ValueError) as exc:
+            raise CorruptFileError(
+                "The PDF is damaged and cannot be opened.", context={"cause": str(exc)}
+            ) from exc
+
+    def text(self, page: int) -> str:
+        """Return the text of a page, or raise `PageUnreadableError`.
+
+        A page whose own content shows no character is blank, even if an annotation has words:
+        in a damaged file those are no page of the document.
+        """
+        try:
+            if not self._document.extract_chars(page):
+                return ""
+            return str(self._document.extract_text(page))
+        except (RuntimeError, OSError, ValueError, IndexError) as exc:
+            raise PageUnreadableError from exc
