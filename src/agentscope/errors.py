@@ -47,6 +47,23 @@ class KnowledgeBaseNotFoundError(KnowledgeBaseError, NotFoundError):
     code = "knowledge_base_not_found"
 
 
+class DimensionPolicyError(KnowledgeBaseError):
+    """The embedding model does not have the dimensions this service stores."""
+
+    code = "dimension_policy"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        requested_dimension: int | None = None,
+        policy_dimension: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.requested_dimension = requested_dimension
+        self.policy_dimension = policy_dimension
+
+
 class DocumentNotFoundError(NotFoundError):
     """The document was not found."""
 

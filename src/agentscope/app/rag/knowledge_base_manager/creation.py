@@ -1,0 +1,113 @@
+"""Creating and opening knowledge bases: what every kind of manager does the same way."""
+
+import abc
+import logging
+from functools import partial
+from typing import Any
+
+from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
+from agentscope.app.rag.knowledge_base_manager.models import PinnedModel, fingerprint_fields
+from agentscope.app.rag.knowledge_base_manager.visibility import RecordVisibility
+from agentscope.app.records import ChunkerConfig, EmbeddingModelConfig, KnowledgeBaseRecord
+from agentscope.app.transitions import knowledge_base as moves
+from agentscope.errors import AgentScopeError, KnowledgeBaseNotFoundError
+from agentscope.identity import new_id
+from agentscope.rag.document import SearchMode
+from agentscope.rag.knowledge_base import KnowledgeBase
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_SEARCH_MODE = "hybrid"
+
+
+class RecordedManager(KnowledgeBaseManagerBase):
+    """A manager whose knowledge bases differ only in where their points lie."""
+
+    @abc.abstractmethod
+    def collection_name(
+        self, knowledge_base_id: str, generation: int, config: EmbeddingModelConfig
+    ) -> str:
+        """Return the collection that this generation of the knowledge base writes into."""
+
+    async def create_knowledge_base(
+        self,
+        user_id: str,
+        name: str,
+        description: str,
+        embedding_model_config: EmbeddingModelConfig,
+        chunker_config: ChunkerConfig | None = None,
+    ) -> KnowledgeBaseRecord:
+        """Record the intent, make the collection, show the knowledge base."""
+        config = embedding_model_config
+        (await self.get_dimension_policy()).require(config.dimensions)
+        model = await self.embedding_models(user_id, config)
+        fields = {
+            "id": (knowledge_base_id := new_id()),
+            "name": name,
+            "description": description,
+            "embedding_model_config": config,
+            "chunker_config": chunker_config,
+            "collection_name": self.collection_name(knowledge_base_id, 1, config),
+            "search_mode": DEFAULT_SEARCH_MODE,
+            "fingerprint": fingerprint_fields(await model.fingerprint()),
+        }
+        record = await self.storage.knowledge_bases.create(user_id, fields, policy=self.policy)
+        try:
+            await self.store.create_collection(record.collection_name, config.dimensions)
+            active = await self.storage.knowledge_bases.apply(record.id, moves.activate)
+        except BaseException:
+            await self._give_up(record)
+            raise
+        assert active is not None, "activating never removes a record"
+        return active
+
+    async def _give_up(self, record: KnowledgeBaseRecord) -> None:
+        """Let the sweeper purge a half-made knowledge base now instead of when it expires."""
+        try:
+            await self._tombstone(record.id)
+        except AgentScopeError as exc:
+            logger.warning(
+                "knowledge_base_not_given_up",
+                extra={"knowledge_base_id": record.id, "error_code": exc.code},
+            )
+
+    async def _tombstone(self, knowledge_base_id: str) -> None:
+        change = partial(moves.tombstone_knowledge_base, policy=self.policy)
+        await self.storage.knowledge_bases.apply(knowledge_base_id, change)
+
+    async def delete_knowledge_base(self, user_id: str, knowledge_base_id: str) -> bool:
+        """Make it invisible for good; the sweeper removes points, files and records."""
+        if await self.get_knowledge_base(user_id, knowledge_base_id) is None:
+            return False
+        try:
+            await self._tombstone(knowledge_base_id)
+        except KnowledgeBaseNotFoundError:
+            return False
+        return True
+
+    async def get_knowledge(self, user_id: str, knowledge_base_id: str) -> KnowledgeBase:
+        """Return the handle; hits are checked against the records."""
+        record = await self.get_knowledge_base(user_id, knowledge_base_id)
+        if record is None:
+            raise KnowledgeBaseNotFoundError
+        model = await self.embedding_models(user_id, record.embedding_model_config)
+        return self.handle(record, PinnedModel(model, record.fingerprint))
+
+    def handle(self, record: KnowledgeBaseRecord, model: PinnedModel) -> KnowledgeBase:
+        """Return the handle of a knowledge base for a model."""
+        return KnowledgeBase(
+            name=record.name,
+            description=record.description,
+            embedding_model=model,
+            vector_store=self.store,
+            collection=record.collection_name,
+            metadata_filter=self.metadata_filter(record),
+            visibility=RecordVisibility(self.storage, record),
+            search_mode=SearchMode(record.search_mode),
+            knowledge_base_id=record.id,
+        )
+
+    def metadata_filter(self, record: KnowledgeBaseRecord) -> dict[str, Any] | None:
+        """Return what restricts a shared collection to this knowledge base."""
+        del record
+        return None
