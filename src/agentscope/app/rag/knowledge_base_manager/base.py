@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from agentscope.app.rag.knowledge_base_manager.dimension_policy import DimensionPolicy
 from agentscope.app.rag.knowledge_base_manager.models import EmbeddingModels, no_models
@@ -26,7 +26,7 @@ from agentscope.app.storage.base import StorageBase
 from agentscope.errors import KnowledgeBaseNotFoundError
 from agentscope.rag.knowledge_base import KnowledgeBase
 from agentscope.rag.vector_store.base import RunVectorStore, VectorStoreBase
-from agentscope.rag.vector_store.run_adapter import as_run_store
+from agentscope.rag.vector_store.legacy import as_run_store
 
 MAX_LISTED = 10_000
 
@@ -132,7 +132,7 @@ class KnowledgeBaseManagerBase(abc.ABC):
         """Change what is not None; None if there is no such knowledge base."""
         if await self.get_knowledge_base(user_id, knowledge_base_id) is None:
             return None
-        wanted = {
+        wanted: dict[str, Any] = {
             "name": name,
             "description": description,
             "search_mode": search_mode,

@@ -1,7 +1,7 @@
 """How a manager comes to an embedding model, and the guard against a model that changed."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from agentscope.app.records import EmbeddingModelConfig
@@ -72,6 +72,8 @@ class PinnedModel(EmbeddingModelBase):
         self.inner = model
         self._stored = stored
         self._checked = False
+        self.before_answer: Callable[[], None] | None = None
+        """Called when vectors are there and about to be written; it may refuse."""
         self.model = model.model
         self.dimensions = model.dimensions
         self.context_size = model.context_size
@@ -95,4 +97,7 @@ class PinnedModel(EmbeddingModelBase):
 
     async def __call__(self, inputs: Sequence[EmbeddingInput], **kwargs: Any) -> EmbeddingResponse:
         await self.check()
-        return await self.inner(inputs, **kwargs)
+        response = await self.inner(inputs, **kwargs)
+        if self.before_answer is not None:
+            self.before_answer()
+        return response

@@ -1,0 +1,304 @@
+"""From a stored file to a complete, counted run in the vector store; nothing is published here.
+
+Memory is bounded by a few batches, whatever the size of the file: the blob goes to a private
+file, chunks go through a spool, and the knowledge base embeds and writes them batch by batch.
+"""
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentscope.app.rag.blob_store.base import StreamingBlobStore
+from agentscope.app.rag.indexing.lease import Lease
+from agentscope.app.rag.indexing.reading import (
+    DocumentReader,
+    ReadJob,
+    ReadLimits,
+    ReadOutcome,
+    ReadProgress,
+    read_spool,
+)
+from agentscope.app.rag.indexing.scratch import Scratch, fetch
+from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
+from agentscope.app.rag.knowledge_base_manager.models import PinnedModel
+from agentscope.app.records import (
+    ChunkerConfig,
+    Claim,
+    DocumentRecord,
+    DocumentStatus,
+    Timings,
+)
+from agentscope.app.transitions.guards import Progress
+from agentscope.errors import EmbeddingTimeoutError, NoTextError, VectorStoreError
+from agentscope.message.blocks import TextBlock
+from agentscope.rag.chunker.base import ChunkerBase
+from agentscope.rag.document import Chunk, ParseReport, Run
+from agentscope.rag.insertion import InsertProgress
+from agentscope.rag.knowledge_base import KnowledgeBase
+from agentscope.rag.parser.base import ParseOptions, ParserBase
+
+SPOOL_LINES = 64
+STALL_REQUESTS = 10
+"""A run that stores nothing for so many request timeouts is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a run learned about its document; shown to the user whether it worked or not."""
+
+    warnings: tuple[str, ...] = ()
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A complete run, counted, ready to be published."""
+
+    chunk_count: int
+    findings: Findings
+
+
+class Attempt:
+    """One run of one document: what it is, where it stands, and what it learned so far."""
+
+    def __init__(self, claim: Claim, lease: Lease) -> None:
+        self.claim = claim
+        self.lease = lease
+        self.stage = "fetching"
+        self.findings = Findings()
+        self.knowledge_base: KnowledgeBase | None = None
+
+    @property
+    def document(self) -> DocumentRecord:
+        """The document as it was claimed."""
+        return self.claim.document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """The parts that every run of a worker shares."""
+
+    manager: KnowledgeBaseManagerBase
+    blobs: StreamingBlobStore
+    reader: DocumentReader
+    parser_of: Callable[[DocumentRecord, bytes], tuple[ParserBase, str]]
+    chunker_of: Callable[[ChunkerConfig | None], ChunkerBase]
+    scratch: Scratch
+    timings: Timings
+    read_limits: ReadLimits = field(default_factory=ReadLimits)
+    max_file_bytes: int = 2 * 1024**3
+
+    async def index(self, attempt: Attempt) -> Indexed:
+        """Write the run of `attempt` and return once the store holds exactly its chunks.
+
+        Raises:
+            LeaseLostError: the lease ended; nothing more may be written.
+            AgentScopeError: the run failed; `attempt` says at which stage.
+        """
+        async with self.scratch.files() as (path, spool):
+            outcome = await self._read(attempt, path, spool)
+            return await self._insert(attempt, spool, outcome)
+
+    async def _read(self, attempt: Attempt, path: Path, spool: Path) -> ReadOutcome:
+        document = attempt.document
+        uri = document.blob_uri
+        await fetch(self.blobs, uri, path, max_bytes=self.max_file_bytes)
+        attempt.stage = "parsing"
+        head = await asyncio.to_thread(_head, path)
+        parser, media_type = self.parser_of(document, head)
+        job = ReadJob(
+            document_id=document.id,
+            path=path,
+            filename=document.filename,
+            parser=parser,
+            chunker=self.chunker_of(attempt.claim.knowledge_base.chunker_config),
+            spool=spool,
+            options=ParseOptions(media_type=media_type, encoding=document.encoding),
+            limits=self.read_limits,
+        )
+
+        def on_progress(progress: ReadProgress) -> None:
+            attempt.stage = str(progress.stage)
+            attempt.lease.report(
+                progress.stage,
+                Progress(attempt.stage, progress.done, progress.total, progress.unit),
+            )
+
+        outcome = await self.reader.read(job, on_progress=on_progress)
+        attempt.findings = findings_of(outcome)
+        return outcome
+
+    async def _insert(self, attempt: Attempt, spool: Path, outcome: ReadOutcome) -> Indexed:
+        document, lease = attempt.document, attempt.lease
+        attempt.stage = str(DocumentStatus.INDEXING)
+        handle = await self.manager.get_knowledge(document.user_id, document.knowledge_base_id)
+        attempt.knowledge_base = handle
+        text_only = not handle.embedding_model.supports_multimodal
+        total = outcome.text_chunks if text_only else outcome.chunk_count
+        attempt.findings = with_left_out(attempt.findings, outcome.chunk_count - total)
+        if total == 0:
+            raise NoTextError(no_text_reason(outcome, text_only=text_only))
+        if isinstance(handle.embedding_model, PinnedModel):
+            handle.embedding_model.before_answer = lease.check
+        watch = _Watch()
+
+        def on_progress(progress: InsertProgress) -> None:
+            watch.moved = True
+            lease.report(
+                DocumentStatus.INDEXING,
+                Progress(attempt.stage, min(progress.stored, total), total, "chunk"),
+            )
+
+        on_progress(InsertProgress(stored=0, dropped=0))
+        started = time.perf_counter()
+        await self._guarded(
+            watch,
+            handle.insert_document(
+                spooled_chunks(spool, total, text_only=text_only),
+                document.id,
+                document_metadata(document),
+                run=Run(attempt.claim.run_id, document.epoch),
+                on_progress=on_progress,
+            ),
+        )
+        seconds = time.perf_counter() - started
+        await self._verify(attempt, handle, total)
+        report = {**attempt.findings.report, "index_seconds": round(seconds, 3)}
+        return Indexed(total, Findings(attempt.findings.warnings, report))
+
+    async def _guarded(self, watch: "_Watch", insertion: Any) -> None:
+        """Await the insertion; give it up if nothing is stored for too long."""
+        limit = STALL_REQUESTS * self.timings.request_timeout.total_seconds()
+        task = asyncio.ensure_future(insertion)
+        try:
+            while True:
+                watch.moved = False
+                done, _ = await asyncio.wait({task}, timeout=limit)
+                if done:
+                    task.result()
+                    return
+                if not watch.moved:
+                    raise EmbeddingTimeoutError
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+
+    async def _verify(self, attempt: Attempt, handle: KnowledgeBase, total: int) -> None:
+        """◆ verify: a run that is not complete in the store is never published."""
+        attempt.lease.check()
+        try:
+            async with asyncio.timeout(self.timings.request_timeout.total_seconds()):
+                stored = await self.manager.store.count(
+                    handle.collection, attempt.document.id, attempt.claim.run_id
+                )
+        except TimeoutError as exc:
+            raise VectorStoreError from exc
+        if stored != total:
+            raise VectorStoreError(
+                "The vector store does not hold all chunks of the document.",
+                context={"stored": stored, "expected": total},
+            )
+
+
+@dataclass(slots=True)
+class _Watch:
+    moved: bool = False
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(8192)
+
+
+def document_metadata(document: DocumentRecord) -> dict[str, Any]:
+    """Return what every chunk can be filtered by: the upload's metadata and file facts."""
+    return {
+        **document.metadata,
+        "filename": document.filename,
+        "media_type": document.content_type or "",
+        "size_bytes": document.size,
+    }
+
+
+async def spooled_chunks(spool: Path, total: int, *, text_only: bool) -> AsyncIterator[Chunk]:
+    """Yield the chunks of a spool numbered 0..total-1, without pictures if the model is blind."""
+    lines = read_spool(spool, total)
+    number = 0
+    try:
+        while batch := await asyncio.to_thread(_some, lines):
+            for chunk in batch:
+                if text_only and not isinstance(chunk.content, TextBlock):
+                    continue
+                yield chunk.model_copy(update={"chunk_index": number})
+                number += 1
+    finally:
+        await asyncio.to_thread(_close, lines)
+
+
+def _some(lines: Iterator[Chunk]) -> list[Chunk]:
+    return list(itertools.islice(lines, SPOOL_LINES))
+
+
+def _close(lines: Iterator[Chunk]) -> None:
+    close = getattr(lines, "close", None)
+    if close is not None:
+        close()
+
+
+def findings_of(outcome: ReadOutcome) -> Findings:
+    """Return what reading told, as it is stored."""
+    report = outcome.report
+    stored: dict[str, Any] = {
+        "media_type": report.media_type,
+        "parser": report.parser,
+        "parse_seconds": round(outcome.seconds, 3),
+        "coverage": {
+            "unit": report.coverage.unit,
+            "total": report.coverage.total,
+            "with_text": report.coverage.with_text,
+            "without_text": list(report.coverage.without_text),
+        },
+    }
+    if report.encoding:
+        stored["encoding"] = report.encoding
+    if report.language:
+        stored["language"] = report.language
+    return Findings(tuple(report.warnings), stored)
+
+
+def with_left_out(findings: Findings, pictures: int) -> Findings:
+    """Add the warning about chunks that the model cannot embed."""
+    if pictures == 0:
+        return findings
+    noun = "picture was" if pictures == 1 else "pictures were"
+    sentence = (
+        f"{pictures} {noun} left out, because the embedding model of this knowledge base "
+        "takes text only."
+    )
+    return Findings((*findings.warnings, sentence), {**findings.report, "left_out": pictures})
+
+
+def no_text_reason(outcome: ReadOutcome, *, text_only: bool) -> str:
+    """Return why there is nothing to index, in one sentence."""
+    if text_only and outcome.chunk_count:
+        return (
+            "The file holds pictures only, and the embedding model of this knowledge base takes "
+            "text only."
+        )
+    return empty_reason(outcome.report)
+
+
+def empty_reason(report: ParseReport) -> str:
+    """Return why a file gave no text, as far as reading it told."""
+    coverage = report.coverage
+    if coverage.unit in ("page", "slide", "image") and coverage.total:
+        return (
+            f"No text was found on any {coverage.unit} ({coverage.total} in all); if it is a scan, "
+            "text recognition is needed."
+        )
+    return "No text was found in the file."

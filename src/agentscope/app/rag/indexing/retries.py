@@ -1,0 +1,98 @@
+"""What a failed run means: try again later, or end in `error`."""
+
+import enum
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+
+from agentscope.app.records import DocumentFailure, DocumentRecord, Limits
+from agentscope.errors import (
+    AgentScopeError,
+    BlobNotFoundError,
+    CollectionNotFoundError,
+    ConfigurationError,
+    ParserCrashError,
+    UpstreamError,
+)
+
+FIRST_DELAY_SECONDS = 5.0
+LONGEST_DELAY_SECONDS = 15 * 60.0
+CRASH_DELAY_SECONDS = 30.0
+MISSING_BLOB_ATTEMPTS = 2
+
+
+class Action(enum.StrEnum):
+    """What to do with the run."""
+
+    FAIL = "fail"  # nothing gets better by itself
+    RETRY = "retry"  # hand back, try later
+    CRASH = "crash"  # hand back and count: the document killed its reader
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What to do, what to tell the user, and when to try again."""
+
+    action: Action
+    failure: DocumentFailure
+    delay: timedelta = timedelta(0)
+
+
+def judge(
+    error: BaseException,
+    document: DocumentRecord,
+    *,
+    stage: str,
+    limits: Limits,
+    rng: random.Random,
+) -> Verdict:
+    """Return the verdict on a run of `document` that ended with `error`."""
+    failure = describe(error, stage)
+    if isinstance(error, ParserCrashError):
+        return Verdict(Action.CRASH, failure, timedelta(seconds=CRASH_DELAY_SECONDS))
+    allowed = attempts_allowed(error, limits)
+    if document.attempt >= allowed:
+        return Verdict(Action.FAIL, _given_up(failure, retried=allowed > 1))
+    return Verdict(Action.RETRY, failure, delay_of(error, document.attempt, rng))
+
+
+def attempts_allowed(error: BaseException, limits: Limits) -> int:
+    """Return how many attempts a document gets that fails this way; 1 means it is final."""
+    if isinstance(error, BlobNotFoundError):
+        return MISSING_BLOB_ATTEMPTS
+    if isinstance(error, CollectionNotFoundError):
+        return limits.max_unknown_attempts
+    if isinstance(error, ConfigurationError):
+        return 1
+    if isinstance(error, UpstreamError):
+        return limits.max_attempts if error.retryable else 1
+    if isinstance(error, AgentScopeError):
+        return limits.max_unknown_attempts if error.retryable else 1
+    return limits.max_unknown_attempts
+
+
+def delay_of(error: BaseException, attempt: int, rng: random.Random) -> timedelta:
+    """Return how long to wait after this attempt; never less than the provider asked for."""
+    seconds = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2.0**attempt)
+    seconds *= rng.uniform(0.5, 1.5)
+    if isinstance(error, UpstreamError) and error.retry_after_seconds:
+        seconds = max(seconds, min(error.retry_after_seconds, 4 * LONGEST_DELAY_SECONDS))
+    return timedelta(seconds=seconds)
+
+
+def describe(error: BaseException, stage: str) -> DocumentFailure:
+    """Return what the user is told; the log holds the rest."""
+    if isinstance(error, AgentScopeError):
+        retryable = error.retryable or attempts_allowed(error, Limits()) > 1
+        return DocumentFailure(error.code, error.message[:1000], stage, retryable)
+    return DocumentFailure(
+        "internal_error", "Indexing stopped at an unexpected problem.", stage, retryable=True
+    )
+
+
+def _given_up(failure: DocumentFailure, *, retried: bool) -> DocumentFailure:
+    if not retried:
+        return failure
+    return DocumentFailure(
+        failure.code, f"{failure.message} It was tried several times.", failure.stage, True
+    )
