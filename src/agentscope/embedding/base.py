@@ -9,7 +9,7 @@ import abc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -73,7 +73,7 @@ class EmbeddingModelBase(abc.ABC):
 
         model_config = ConfigDict(extra="allow")
 
-    supports_multimodal: ClassVar[bool] = False
+    supports_multimodal: bool = False
     """Whether `DataBlock` inputs are embedded; a text-only model refuses them."""
 
     model: str

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from agentscope.embedding.base import (
     EmbeddingInput,
@@ -52,7 +52,7 @@ class FakeEmbeddingModel(EmbeddingModelBase):
     `embedded` counts the texts for which a vector was returned.
     """
 
-    supports_multimodal: ClassVar[bool] = False
+    supports_multimodal: bool = False
 
     def __init__(
         self,
