@@ -66,7 +66,7 @@ simulate: .venv/.dev  ## the simulation with many seeds (SEEDS=2000)
 	AGENTSCOPE_TEST_SEEDS=$(SEEDS) $(BIN)/python -m pytest tests/simulation -q -n 2
 
 chaos: .venv/.dev  ## real processes killed at random (MINUTES=10)
-	$(BIN)/python benchmarks/chaos.py --minutes $(MINUTES)
+	for backend in embedded redis postgres; do $(BIN)/python -m benchmarks.chaos --backend $$backend --minutes $(MINUTES); done
 
 bench: .venv/.dev  ## all benchmarks, one JSON line each
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script; done

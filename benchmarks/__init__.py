@@ -1,0 +1,1 @@
+"""One script per claim; results that a document quotes stand in results/."""

@@ -1,0 +1,163 @@
+"""Starts, kills and freezes the processes under test."""
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass(slots=True)
+class Process:
+    """One process that can be started again."""
+
+    name: str
+    command: list[str]
+    environment: dict[str, str]
+    log: Path
+    popen: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it in a session of its own."""
+        with self.log.open("ab") as out:
+            self.popen = subprocess.Popen(
+                self.command,
+                env={**os.environ, **self.environment},
+                stdout=out,
+                stderr=out,
+                cwd=ROOT,
+                start_new_session=True,
+            )
+
+    def signal(self, number: int) -> None:
+        """Send a signal to it and its children, if it is alive."""
+        if self.popen is not None and self.popen.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.popen.pid, number)
+
+    def stop(self) -> None:
+        """End it for good."""
+        self.signal(signal.SIGCONT)
+        self.signal(signal.SIGKILL)
+        if self.popen is not None:
+            self.popen.wait()
+
+
+@dataclass(slots=True)
+class Stack:
+    """API, workers and provider of one back end."""
+
+    backend: str
+    work: Path
+    urls: dict[str, str]
+    workers: int = 3
+    port: int = field(default_factory=free_port)
+    provider_port: int = field(default_factory=free_port)
+    processes: dict[str, Process] = field(default_factory=dict)
+
+    @property
+    def base_url(self) -> str:
+        """Where the API listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def provider_url(self) -> str:
+        """Where the embeddings endpoint listens."""
+        return f"http://127.0.0.1:{self.provider_port}"
+
+    async def start(self) -> None:
+        """Start everything and wait until the API answers."""
+        self.add(
+            "provider",
+            ["-m", "benchmarks.chaos.provider", "--port", str(self.provider_port)],
+        )
+        if self.backend == "embedded":
+            self.add("api", ["-m", "agentscope.cli", "serve", "--port", str(self.port)])
+        else:
+            address = ["--host", "127.0.0.1", "--port", str(self.port), "--log-level", "warning"]
+            self.add("api", ["-m", "uvicorn", "benchmarks.chaos.wiring:app", "--factory", *address])
+            for number in range(self.workers):
+                self.add(f"worker{number}", ["-m", "agentscope.app.rag.index_worker"])
+        await self.healthy()
+
+    def add(self, name: str, arguments: list[str]) -> None:
+        """Start one Python process."""
+        environment = {
+            "CHAOS_BACKEND": self.backend,
+            "CHAOS_WORK": str(self.work),
+            "AGENTSCOPE_WORKER_BOOTSTRAP": "benchmarks.chaos.wiring:bootstrap",
+            "DATA_DIR": str(self.work / "data"),
+            "AGENTSCOPE_LEASE_TTL_SECONDS": "6",
+            "AGENTSCOPE_HEARTBEAT_SECONDS": "2",
+            "AGENTSCOPE_MARGIN_SECONDS": "1",
+            "AGENTSCOPE_REQUEST_TIMEOUT_SECONDS": "3",
+            "AGENTSCOPE_SWEEP_INTERVAL_SECONDS": "1",
+            "AGENTSCOPE_GRACE_EXTRA_SECONDS": "4",
+            **self.urls,
+        }
+        process = Process(
+            name, [sys.executable, *arguments], environment, self.work / f"{name}.log"
+        )
+        process.start()
+        self.processes[name] = process
+
+    async def healthy(self, seconds: float = 60) -> None:
+        """Wait until the API says that it is ready."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        async with httpx.AsyncClient(base_url=self.base_url, trust_env=False) as http:
+            while asyncio.get_running_loop().time() < deadline:
+                with contextlib.suppress(httpx.HTTPError):
+                    if (await http.get("/health", timeout=2)).status_code == 200:
+                        return
+                await asyncio.sleep(0.2)
+        raise TimeoutError("the API did not become healthy")
+
+    async def hurt(self, choice: random.Random) -> str:
+        """Do one harmful thing to one process, undo it later, and say what it was."""
+        victims = [name for name in self.processes if name != "provider"]
+        name = choice.choice(victims)
+        process = self.processes[name]
+        act = choice.choice(["kill", "freeze", "term", "provider"])
+        if act == "provider":
+            mode = choice.choice(["429", "500", "hang"])
+            await self.provider(mode)
+            await asyncio.sleep(choice.uniform(1, 5))
+            await self.provider("ok")
+            return f"provider {mode}"
+        if act == "freeze":
+            process.signal(signal.SIGSTOP)
+            await asyncio.sleep(choice.uniform(1, 14))  # beyond two leases at most
+            process.signal(signal.SIGCONT)
+            return f"freeze {name}"
+        process.signal(signal.SIGKILL if act == "kill" else signal.SIGTERM)
+        await asyncio.sleep(choice.uniform(0.5, 4))
+        process.stop()
+        process.start()
+        return f"{act} {name}"
+
+    async def provider(self, mode: str) -> None:
+        """Change the mood of the embeddings endpoint."""
+        async with httpx.AsyncClient(trust_env=False) as http:
+            with contextlib.suppress(httpx.HTTPError):
+                await http.post(f"{self.provider_url}/faults", json={"mode": mode}, timeout=5)
+
+    def stop(self) -> None:
+        """End all processes."""
+        for process in self.processes.values():
+            process.stop()
