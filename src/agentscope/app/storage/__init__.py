@@ -10,6 +10,7 @@ from agentscope.app.records import (
 )
 from agentscope.app.storage.base import StorageBase
 from agentscope.app.storage.memory.store import InMemoryStorage
+from agentscope.app.storage.sql.sqlite import SQLiteStorage
 
 KnowledgeDocumentRecord = DocumentRecord
 KnowledgeDocumentData = DocumentRecord
@@ -26,5 +27,6 @@ __all__ = [
     "KnowledgeDocumentData",
     "KnowledgeDocumentRecord",
     "KnowledgeDocumentStatus",
+    "SQLiteStorage",
     "StorageBase",
 ]

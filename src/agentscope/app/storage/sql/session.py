@@ -1,0 +1,79 @@
+"""One transaction's view of a database, whichever it is."""
+
+import abc
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+from agentscope.app.storage.codec import from_micros, to_micros
+from agentscope.app.storage.sql.dialect import Dialect
+from agentscope.app.storage.sql.migrations import STEPS
+from agentscope.errors import ConfigurationError
+
+Result = TypeVar("Result")
+Row = tuple[Any, ...]
+Execute = Callable[[str, Mapping[str, Any]], list[Row]]
+
+
+class Session:
+    """Runs statements inside one transaction; `now` is store time."""
+
+    def __init__(self, dialect: Dialect, execute: Execute, now: Callable[[], datetime]) -> None:
+        self.dialect = dialect
+        self.now = now
+        self._execute = execute
+
+    def rows(self, statement: str, **parameters: Any) -> list[Row]:
+        """Run the statement and return its rows, if it has any."""
+        return self._execute(self.dialect.render(statement), parameters)
+
+    def row(self, statement: str, **parameters: Any) -> Row | None:
+        """Run the statement and return its first row."""
+        rows = self.rows(statement, **parameters)
+        return rows[0] if rows else None
+
+
+class Database(abc.ABC):
+    """Runs whole transactions, written as plain functions, away from the event loop."""
+
+    dialect: Dialect
+
+    @abc.abstractmethod
+    async def write(self, work: Callable[[Session], Result]) -> Result:
+        """Run `work` in one transaction; it may run more than once, errors roll back."""
+
+    @abc.abstractmethod
+    async def read(self, work: Callable[[Session], Result]) -> Result:
+        """Run `work` on one consistent view; it must not write."""
+
+
+def migrate(session: Session) -> None:
+    """Bring the schema to this version; the caller holds a lock that only one process can hold.
+
+    Raises:
+        ConfigurationError: the data was written by a newer version.
+    """
+    session.rows(
+        "CREATE TABLE IF NOT EXISTS schema_steps "
+        "(number INTEGER PRIMARY KEY, applied_at BIGINT NOT NULL)"
+    )
+    done = {number for (number,) in session.rows("SELECT number FROM schema_steps")}
+    newest = STEPS[-1][0]
+    if done and max(done) > newest + 1:
+        # One step ahead is allowed: during a rolling upgrade the new version migrates first.
+        raise ConfigurationError("The data was written by a newer version; upgrade this program.")
+    for number, statements in STEPS:
+        if number in done:
+            continue
+        for statement in statements(session.dialect):
+            session.rows(statement)
+        session.rows(
+            "INSERT INTO schema_steps (number, applied_at) VALUES (:number, :at)",
+            number=number,
+            at=to_micros(session.now()),
+        )
+
+
+def moment(micros: int | None) -> datetime | None:
+    """Return the time of a nullable time column."""
+    return None if micros is None else from_micros(micros)
