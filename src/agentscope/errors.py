@@ -160,6 +160,12 @@ class BadFilterError(InvalidInputError):
     code = "bad_filter"
 
 
+class UnknownProviderError(InvalidInputError):
+    """There is no such provider, or it has no embedding models."""
+
+    code = "unknown_provider"
+
+
 class QuotaExceededError(AgentScopeError):
     """The quota of this user is used up; try again later."""
 
@@ -307,6 +313,12 @@ class EmbeddingInputError(EmbeddingError):
 
     code = "embedding_input"
     retryable = False
+
+
+class EmbeddingCountError(EmbeddingError, RuntimeError):
+    """The embedding model returned another number of vectors than it was given inputs."""
+
+    code = "embedding_count"
 
 
 class RerankError(UpstreamError):

@@ -1,1 +1,5 @@
-"""Placeholder; filled by the owner of this room."""
+"""What the knowledge base service does, one verb per file, without a word of HTTP.
+
+Every verb takes the service's parts first and then the viewer: the REST routes, the MCP tools and
+the command line call the same functions. A viewer is a user id that `app.auth` vouches for.
+"""

@@ -1,0 +1,117 @@
+"""Creating a knowledge base: everything that can be wrong is found before anything is written."""
+
+import inspect
+from dataclasses import dataclass, replace
+
+from agentscope.app.rag.service.names import clean_name, clean_text, is_id
+from agentscope.app.rag.service.parts import KnowledgeBaseService
+from agentscope.app.records import ChunkerConfig, EmbeddingModelConfig, KnowledgeBaseRecord
+from agentscope.credential.factory import CredentialFactory
+from agentscope.credential.local import LOCAL_CREDENTIAL_ID, LocalCredential
+from agentscope.errors import (
+    CredentialNotFoundError,
+    InvalidInputError,
+    KnowledgeBaseNotFoundError,
+    UnknownProviderError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewKnowledgeBase:
+    """What a user asks for."""
+
+    name: str
+    embedding_model_config: EmbeddingModelConfig
+    description: str = ""
+    chunker_config: ChunkerConfig | None = None
+    search_mode: str | None = None
+
+
+async def create_knowledge_base(
+    service: KnowledgeBaseService, user_id: str, wanted: NewKnowledgeBase
+) -> KnowledgeBaseRecord:
+    """Create an empty knowledge base of this user.
+
+    Raises:
+        CredentialNotFoundError: the user has no such credential.
+        UnknownProviderError: the provider is unknown or has no embedding models.
+        InvalidInputError: name, dimensions, chunker or parameters are not valid.
+        DimensionPolicyError: the dimensions do not fit the other knowledge bases.
+    """
+    limits = service.limits
+    name = clean_name(wanted.name, what="name", max_chars=limits.name_chars)
+    description = clean_text(
+        wanted.description, what="description", max_chars=limits.description_chars
+    )
+    config = wanted.embedding_model_config
+    if not 0 < config.dimensions <= limits.dimensions:
+        raise InvalidInputError(f"The dimensions must be between 1 and {limits.dimensions}.")
+    clean_name(config.model, what="model", max_chars=limits.name_chars)
+    await _check_credential(service, user_id, config)
+    chunker = service.chunkers.config(wanted.chunker_config)
+    record = await _create(service, user_id, replace(wanted, name=name), description, chunker)
+    if wanted.search_mode in (None, record.search_mode):
+        return record
+    changed = await service.manager.update_knowledge_base(
+        user_id, record.id, search_mode=wanted.search_mode
+    )
+    if changed is None:
+        raise KnowledgeBaseNotFoundError
+    return changed
+
+
+async def _create(
+    service: KnowledgeBaseService,
+    user_id: str,
+    wanted: NewKnowledgeBase,
+    description: str,
+    chunker: ChunkerConfig | None,
+) -> KnowledgeBaseRecord:
+    create = service.manager.create_knowledge_base
+    # Managers written against the first release do not know about chunkers.
+    extra = {"chunker_config": chunker} if _takes_chunker(create) else {}
+    return await create(
+        user_id=user_id,
+        name=wanted.name,
+        description=description,
+        embedding_model_config=wanted.embedding_model_config,
+        **extra,
+    )
+
+
+def _takes_chunker(create: object) -> bool:
+    parameters = inspect.signature(create).parameters  # type: ignore[arg-type]  # a bound method
+    return "chunker_config" in parameters or any(
+        parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()
+    )
+
+
+async def _check_credential(
+    service: KnowledgeBaseService, user_id: str, config: EmbeddingModelConfig
+) -> None:
+    credential_id = config.credential_id
+    if credential_id == LOCAL_CREDENTIAL_ID and service.credentials.local_embedding:
+        stored_type = str(LocalCredential.model_fields["type"].default)
+    else:
+        found = is_id(credential_id) and await service.storage.credentials.get(
+            user_id, credential_id
+        )
+        if not found:
+            raise CredentialNotFoundError(f"Credential '{credential_id[:200]}' not found.")
+        stored_type = str(found.data.get("type"))
+    if config.type != stored_type:
+        raise InvalidInputError(
+            f"The credential '{credential_id}' is of type '{stored_type}', "
+            f"not '{config.type[:100]}'."
+        )
+    if credential_id != LOCAL_CREDENTIAL_ID:
+        require_embedding_provider(config.type)
+
+
+def require_embedding_provider(type_name: str) -> None:
+    """Raise `UnknownProviderError` unless the provider has embedding models."""
+    known = CredentialFactory.get_credential_class(type_name)
+    if known is None:
+        raise UnknownProviderError(f"Provider '{type_name[:100]}' not found.")
+    if known.embedding_model is None and known.get_embedding_model_class() is None:
+        raise UnknownProviderError(f"Provider '{type_name}' does not support embedding models.")

@@ -1,0 +1,75 @@
+"""Which embedding models a user can give a new knowledge base."""
+
+from dataclasses import dataclass
+
+from agentscope.app.rag.knowledge_base_manager.dimension_policy import DimensionPolicy
+from agentscope.app.rag.service.create_knowledge_base import require_embedding_provider
+from agentscope.app.rag.service.credentials import CredentialDetails, local_credential
+from agentscope.app.rag.service.parts import KnowledgeBaseService
+from agentscope.credential.factory import CredentialFactory
+from agentscope.credential.local import LOCAL_CREDENTIAL_ID, LocalCredential
+from agentscope.credential.sealing import masked_payload
+from agentscope.embedding.base import EmbeddingModelCard
+from agentscope.errors import UnknownProviderError
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingProvider:
+    """A credential and the models that can be used with it."""
+
+    credential: CredentialDetails
+    models: list[EmbeddingModelCard]
+
+
+def provider_cards(provider: str, *, local_embedding: bool = True) -> list[EmbeddingModelCard]:
+    """Return the models of a provider, by credential type.
+
+    Raises:
+        UnknownProviderError: there is no such provider.
+    """
+    if local_embedding and provider == LocalCredential.model_fields["type"].default:
+        return _cards(LocalCredential)
+    known = CredentialFactory.get_credential_class(provider)
+    if known is None:
+        raise UnknownProviderError(f"Provider '{provider[:100]}' not found.")
+    return _cards(known)
+
+
+async def embedding_providers(
+    service: KnowledgeBaseService, user_id: str
+) -> tuple[list[EmbeddingProvider], DimensionPolicy]:
+    """Return each credential with the models that fit the policy; those without any are left out.
+
+    The model of this machine comes first, so that somebody without a key can start.
+    """
+    policy = await service.manager.get_dimension_policy()
+    offered = []
+    if service.credentials.local_embedding:
+        offered.append(
+            EmbeddingProvider(
+                local_credential(service.credentials, user_id),
+                _fitting(_cards(LocalCredential), policy),
+            )
+        )
+    for record in await service.storage.credentials.list(user_id):
+        if record.id == LOCAL_CREDENTIAL_ID:
+            continue
+        try:
+            require_embedding_provider(str(record.data.get("type")))
+        except UnknownProviderError:
+            continue
+        cards = provider_cards(str(record.data.get("type")))
+        details = CredentialDetails(record, masked_payload(record.data), editable=True)
+        offered.append(EmbeddingProvider(details, _fitting(cards, policy)))
+    return [provider for provider in offered if provider.models], policy
+
+
+def _cards(kind: type) -> list[EmbeddingModelCard]:
+    found = kind.get_embedding_model_class()  # type: ignore[attr-defined]  # a credential class
+    cards: list[EmbeddingModelCard] = found.list_models() if found is not None else []
+    return cards
+
+
+def _fitting(cards: list[EmbeddingModelCard], policy: DimensionPolicy) -> list[EmbeddingModelCard]:
+    narrowed = (policy.filter_card(card) for card in cards)
+    return [card for card in narrowed if card is not None]

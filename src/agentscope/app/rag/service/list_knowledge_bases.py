@@ -1,0 +1,78 @@
+"""Listing the knowledge bases a viewer may see, and reading one."""
+
+from dataclasses import dataclass, replace
+
+from agentscope.app.rag.service.details import KnowledgeBaseDetails, describe
+from agentscope.app.rag.service.names import is_id
+from agentscope.app.rag.service.opening import (
+    OpenedKnowledgeBase,
+    open_knowledge_base,
+    open_shared,
+    shared_with,
+)
+from agentscope.app.rag.service.parts import KnowledgeBaseService
+from agentscope.app.records import KnowledgeBaseRecord, Page
+
+_OWN_MERGED_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBaseQuery:
+    """Which knowledge bases to list; None leaves a side open."""
+
+    id: str | None = None
+    name_contains: str | None = None
+
+
+async def get_knowledge_base(
+    service: KnowledgeBaseService, viewer_id: str, knowledge_base_id: str
+) -> KnowledgeBaseDetails:
+    """Return one knowledge base.
+
+    Raises:
+        KnowledgeBaseNotFoundError: there is none that the viewer may see.
+    """
+    opened = await open_knowledge_base(service, viewer_id, knowledge_base_id)
+    return (await describe(service, [opened]))[0]
+
+
+async def list_knowledge_bases(
+    service: KnowledgeBaseService, viewer_id: str, query: KnowledgeBaseQuery, page: Page
+) -> tuple[list[KnowledgeBaseDetails], int]:
+    """Return one page of what the viewer owns or was given access to, and the total."""
+    if query.id is not None and not is_id(query.id):
+        return [], 0
+    shared = await _shared(service, viewer_id, query)
+    whole = Page(1, _OWN_MERGED_MAX, page.order_by, page.descending)
+    records, total = await service.storage.knowledge_bases.page(
+        viewer_id, whole if shared else page, id=query.id, name_contains=query.name_contains
+    )
+    own = [OpenedKnowledgeBase(record, editable=True) for record in records]
+    if not shared:
+        return await describe(service, own), total
+    rows = sorted(
+        [*own, *shared], key=lambda item: _key(item.record, page), reverse=page.descending
+    )
+    start = (page.number - 1) * page.size
+    return await describe(service, rows[start : start + page.size]), len(rows)
+
+
+def _key(record: KnowledgeBaseRecord, page: Page) -> tuple[object, str]:
+    return getattr(record, page.order_by), record.id
+
+
+async def _shared(
+    service: KnowledgeBaseService, viewer_id: str, query: KnowledgeBaseQuery
+) -> list[OpenedKnowledgeBase]:
+    found: dict[str, OpenedKnowledgeBase] = {}
+    needle = (query.name_contains or "").casefold()
+    for ref in await shared_with(service, viewer_id):
+        if query.id is not None and ref.resource_id != query.id:
+            continue
+        opened = await open_shared(service, viewer_id, ref)
+        if opened is None or needle not in opened.record.name.casefold():
+            continue
+        known = found.get(ref.resource_id)
+        editable = opened.editable or (known is not None and known.editable)
+        found[ref.resource_id] = replace(opened, editable=editable)
+    return list(found.values())

@@ -1,0 +1,201 @@
+"""Taking a file in: intent, bytes straight into the blob store, acceptance, a hint to a worker."""
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from agentscope.app.rag.service.hints import hint_cancel, hint_index
+from agentscope.app.rag.service.names import clean_filename
+from agentscope.app.rag.service.opening import open_knowledge_base
+from agentscope.app.rag.service.parts import KnowledgeBaseService
+from agentscope.app.records import DocumentRecord, OnDuplicate, UploadResult
+from agentscope.app.storage.verbs import abandon_upload, extend_upload
+from agentscope.errors import (
+    AgentScopeError,
+    DuplicateDocumentError,
+    InvalidInputError,
+    KnowledgeBaseNotFoundError,
+    NotReadyError,
+    TooLargeError,
+)
+from agentscope.identity import new_id
+from agentscope.rag.parser.media_types import charset_of, plain_media_type
+from agentscope.rag.parser.registry import HEAD_BYTES
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class UploadFields:
+    """What the form says about the file beside its bytes."""
+
+    content_type: str | None = None
+    encoding: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    on_duplicate: OnDuplicate = OnDuplicate.KEEP
+
+
+class IncomingFile(Protocol):
+    """A file as it arrives."""
+
+    @property
+    def filename(self) -> str | None:
+        """The name that the client gave."""
+
+    @property
+    def declared_type(self) -> str | None:
+        """The media type that the client gave."""
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the bytes; after the last one the rest of the form was read, too."""
+
+    def fields(self) -> UploadFields:
+        """Return the fields; complete once `chunks` ended."""
+
+
+class _Meter:
+    """Counts and hashes what passes, keeps the upload alive, and stops it at the limit."""
+
+    def __init__(self, service: KnowledgeBaseService, document: DocumentRecord) -> None:
+        self._service = service
+        self._document = document
+        self._hash = hashlib.sha256()
+        self.size = 0
+        self.head = b""
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+    async def through(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        policy, documents = self._service.policy, self._service.storage.documents
+        limit = self._service.limits.upload_bytes
+        pause = policy.timings.upload_ttl.total_seconds() / 3
+        extended = time.monotonic()
+        async for chunk in chunks:
+            self.size += len(chunk)
+            if self.size > limit:
+                raise TooLargeError(f"The file is larger than the limit of {limit} bytes.")
+            if len(self.head) < HEAD_BYTES:
+                self.head += chunk[: HEAD_BYTES - len(self.head)]
+            self._hash.update(chunk)
+            if time.monotonic() - extended > pause:
+                await extend_upload(documents, self._document.id, policy=policy)
+                extended = time.monotonic()
+            yield chunk
+
+
+async def upload(
+    service: KnowledgeBaseService, viewer_id: str, knowledge_base_id: str, file: IncomingFile
+) -> UploadResult:
+    """Store the file and queue it for indexing; whatever fails or is cancelled leaves nothing.
+
+    Raises:
+        KnowledgeBaseNotFoundError, PermissionDeniedError: it cannot be changed by this viewer.
+        TooLargeError, UnsupportedMediaTypeError, InvalidInputError: the file is not taken.
+        QuotaExceededError: too much waits already.
+        DuplicateDocumentError: the same content is there and duplicates are to be refused.
+        NotReadyError: the upload took too long.
+    """
+    opened = await open_knowledge_base(service, viewer_id, knowledge_base_id, edit=True)
+    owner, kb = opened.record.user_id, opened.record.id
+    filename = clean_filename(file.filename, max_chars=service.limits.filename_chars)
+    document_id = new_id()
+    key = f"kb/{kb}/{document_id}/1"
+    intent = {"id": document_id, "filename": filename, "blob_uri": service.blobs.uri(key)}
+    document = await service.storage.documents.begin_upload(
+        owner, kb, intent, policy=service.policy
+    )
+    try:
+        result = await _receive(service, document, key, file)
+    except BaseException as exc:
+        await _give_up(service, document, exc)
+        raise
+    await _after(service, result)
+    return result
+
+
+async def _receive(
+    service: KnowledgeBaseService, document: DocumentRecord, key: str, file: IncomingFile
+) -> UploadResult:
+    meter = _Meter(service, document)
+    uri = await service.blobs.write(key, meter.through(file.chunks()))
+    fields = file.fields()
+    stored = {
+        "size": meter.size,
+        "content_sha256": meter.sha256,
+        "content_type": _media_type(service, document.filename, file.declared_type, fields, meter),
+        "encoding": _encoding(file.declared_type, fields),
+        "metadata": dict(fields.metadata),
+        "blob_uri": uri,
+    }
+    return await service.storage.documents.commit_upload(
+        document.id, stored=stored, on_duplicate=fields.on_duplicate, policy=service.policy
+    )
+
+
+def _media_type(
+    service: KnowledgeBaseService,
+    filename: str,
+    declared: str | None,
+    fields: UploadFields,
+    meter: _Meter,
+) -> str | None:
+    """Return the type to index by; an API that does not know the parsers keeps what it was told."""
+    if service.parsers is None:
+        given = plain_media_type(fields.content_type) or plain_media_type(declared)
+        return given or None
+    route = service.parsers.route(
+        filename, declared=declared, explicit=fields.content_type, head=meter.head
+    )
+    return route.media_type
+
+
+def _encoding(declared: str | None, fields: UploadFields) -> str | None:
+    name = fields.encoding or charset_of(fields.content_type) or charset_of(declared)
+    if name is None:
+        return None
+    try:
+        "".encode(name)
+    except (LookupError, UnicodeError, ValueError) as exc:
+        if fields.encoding is None:
+            return None  # a client's library made the charset up; detection knows better
+        raise InvalidInputError(f"Unknown text encoding '{name[:40]}'.") from exc
+    return name.lower()
+
+
+async def _give_up(
+    service: KnowledgeBaseService, document: DocumentRecord, cause: BaseException
+) -> None:
+    """Tombstone the upload at once; if even that fails, it expires and the sweeper finds it."""
+    if isinstance(cause, DuplicateDocumentError):
+        service.wake_maintenance()  # the storage gave it up already
+        return
+    if isinstance(cause, NotReadyError | KnowledgeBaseNotFoundError):
+        with contextlib.suppress(AgentScopeError):
+            await service.blobs.delete(document.blob_uri)
+    cleanup = asyncio.ensure_future(
+        abandon_upload(service.storage.documents, document.id, policy=service.policy)
+    )
+    try:
+        await asyncio.shield(cleanup)
+    except AgentScopeError as exc:
+        logger.warning(
+            "upload_not_given_up",
+            extra={"document_id": document.id, "error_code": exc.code},
+        )
+    service.wake_maintenance()
+
+
+async def _after(service: KnowledgeBaseService, result: UploadResult) -> None:
+    if result.stored:
+        await hint_index(service.message_bus, result.document)
+    if result.replaced is not None:
+        await hint_cancel(service.message_bus, result.replaced)
+    if result.replaced is not None or not result.stored:
+        service.wake_maintenance()
