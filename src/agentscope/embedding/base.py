@@ -110,6 +110,13 @@ class EmbeddingModelBase(abc.ABC):
             EmbeddingError: anything else, after 3 tries; `retryable` says whether later can help.
         """
 
+    async def embed_queries(self, inputs: Sequence[EmbeddingInput]) -> EmbeddingResponse:
+        """Return the vectors of search queries; recent ones may come from memory.
+
+        Same order and errors as a call. Never use it for content that is being indexed.
+        """
+        return await self(inputs)
+
     async def fingerprint(self) -> ModelFingerprint:
         """Return the identity of this model's vectors."""
         return ModelFingerprint(model=self.model)

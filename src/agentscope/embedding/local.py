@@ -14,6 +14,7 @@ from agentscope.embedding.base import (
 )
 from agentscope.embedding.inputs import response_of, texts_of
 from agentscope.embedding.local_supervisor import EncoderSupervisor
+from agentscope.embedding.query_cache import QueryCache
 from agentscope.errors import ConfigurationError
 
 LOCAL_MODEL_NAME = "universal-sentence-encoder-multilingual"
@@ -56,6 +57,7 @@ class LocalEmbeddingModel(EmbeddingModelBase):
         self._supervisor = EncoderSupervisor(
             processes=processes, unit_timeout_seconds=unit_timeout_seconds
         )
+        self._queries = QueryCache()
         self._fingerprint: ModelFingerprint | None = None
 
     @property
@@ -69,6 +71,9 @@ class LocalEmbeddingModel(EmbeddingModelBase):
         vectors = await self._supervisor.encode(texts) if texts else []
         usage = EmbeddingUsage(tokens=0, time=time.monotonic() - started)
         return response_of(vectors, usage)
+
+    async def embed_queries(self, inputs: Sequence[EmbeddingInput]) -> EmbeddingResponse:
+        return await self._queries.answer(inputs, self)
 
     async def fingerprint(self) -> ModelFingerprint:
         """Return the identity of the vectors; the sample is rounded so that CPUs agree on it."""

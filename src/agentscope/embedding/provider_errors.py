@@ -18,6 +18,7 @@ _RATE = re.compile(r"rate.?limit|too many requests|throttl|limitrequests|resourc
 _QUOTA = re.compile(r"insufficient.?(quota|balance|user)|arrearage|billing|credit", re.I)
 _AUTH = re.compile(r"api.?key|unauthori|unauthenti|forbidden|permission|access.?denied", re.I)
 _REFUSED = re.compile(r"invalid|param|unsupported|not.?support|too (long|large|many)|exceed", re.I)
+_BAD_KEY = re.compile(r"api.?key.{0,40}(invalid|not.?valid|incorrect)|invalid.?api.?key", re.I)
 _MODEL = re.compile(r"model.?(not.?found|.*does not exist|.*not exist)", re.I)
 
 
@@ -83,7 +84,7 @@ def failure(
     detail = shown(message, secret)
     reason = f": {detail}" if detail else "."
     context = {"status": status, "provider_code": code[:MAX_DETAIL], "detail": detail}
-    if status in (401, 403):
+    if status in (401, 403) or (status == 400 and _BAD_KEY.search(f"{code} {message}")):
         return EmbeddingAuthError(
             f"The embedding provider refused the credential ({status}). Check the API key.",
             provider=provider,

@@ -32,6 +32,7 @@ from agentscope.embedding.batching import (
 from agentscope.embedding.cache import EmbeddingCacheBase, cache_key
 from agentscope.embedding.inputs import response_of, texts_of
 from agentscope.embedding.provider_client import ProviderClient, refused
+from agentscope.embedding.query_cache import QueryCache
 from agentscope.errors import (
     ConfigurationError,
     DimensionMismatchError,
@@ -87,6 +88,7 @@ class RemoteEmbeddingModel(EmbeddingModelBase):
         self._limits = limits
         self._limits.learn(max(1, MAX_FLOATS // self.dimensions))
         self._cache = cache
+        self._queries = QueryCache()
 
     @abc.abstractmethod
     async def _request(self, items: Sequence[Item], *, query: bool) -> Answer:
@@ -95,6 +97,9 @@ class RemoteEmbeddingModel(EmbeddingModelBase):
     def _accept(self, exc: EmbeddingInputError) -> bool:
         """Adapt to a refusal; True means that the same batch is worth one more try."""
         return False
+
+    async def embed_queries(self, inputs: Sequence[EmbeddingInput]) -> EmbeddingResponse:
+        return await self._queries.answer(inputs, self)
 
     async def aclose(self) -> None:
         await self._client.aclose()
