@@ -26,6 +26,14 @@ export default tseslint.config(
   jsxA11y.flatConfigs.recommended,
   reactHooks.configs.flat.recommended,
   {
+    rules: {
+      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
+      'jsx-a11y/label-has-associated-control': ['error', { controlComponents: ['Checkbox', 'Input'], depth: 3 }],
+      // Scrolling regions must be reachable by keyboard.
+      'jsx-a11y/no-noninteractive-tabindex': 'off',
+    },
+  },
+  {
     files: ['src/**/*.{ts,tsx}'],
     plugins: { local: { rules: { 'text-from-locales': textFromLocales } } },
     rules: {

@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
+import type { Plugin, ProxyOptions } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 const api = process.env.API_URL ?? 'http://localhost:8000';
@@ -9,26 +11,43 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 // Everything the service answers itself; the rest is the app.
 const apiPaths = ['/knowledge_bases', '/credential', '/embedding-model', '/health', '/openapi.json', '/auth', '/me'];
 
-const proxy = Object.fromEntries(
+const proxy: Record<string, ProxyOptions> = Object.fromEntries(
   apiPaths.map((path) => [
     path,
     {
       target: api,
-      configure: (server: { on: (event: string, listener: (...args: unknown[]) => void) => void }) => {
+      configure: (server) => {
         // A stopped service answers 502, as it would behind any other proxy, and not a bare 500.
-        server.on('error', (...args: unknown[]) => {
-          const response = args[2] as { writeHead?: (status: number) => void; end: () => void };
-          response.writeHead?.(502);
+        server.on('error', (_error, _request, response) => {
+          if ('writeHead' in response && !response.headersSent) response.writeHead(502);
           response.end();
         });
       },
-    },
+    } satisfies ProxyOptions,
   ]),
 );
 
+// Character maps that Chinese, Japanese and Korean PDF files need when they do not bring their own.
+const cmapFolder = here('./node_modules/pdfjs-dist/cmaps');
+const characterMaps: Plugin = {
+  name: 'character-maps',
+  generateBundle() {
+    for (const name of readdirSync(cmapFolder).sort())
+      if (name.endsWith('.bcmap'))
+        this.emitFile({ type: 'asset', fileName: `cmaps/${name}`, source: readFileSync(`${cmapFolder}/${name}`) });
+  },
+  configureServer(server) {
+    server.middlewares.use('/cmaps', (request, response, next) => {
+      const name = (request.url ?? '').replace(/^\//, '').split('?')[0] ?? '';
+      if (!/^[\w-]+\.bcmap$/.test(name)) return next();
+      response.end(readFileSync(`${cmapFolder}/${name}`));
+    });
+  },
+};
+
 export default defineConfig({
   base: './',
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), characterMaps],
   resolve: { alias: { '@': here('./src') } },
   server: { port: 5173, strictPort: true, proxy },
   build: {
@@ -39,6 +58,12 @@ export default defineConfig({
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 2000,
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // Not every server knows .mjs as a script.
+        assetFileNames: ({ names }) => (names[0]?.endsWith('.mjs') ? 'assets/[name]-[hash].js' : 'assets/[name]-[hash][extname]'),
+      },
+    },
   },
   test: {
     environment: 'happy-dom',

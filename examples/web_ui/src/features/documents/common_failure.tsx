@@ -1,0 +1,33 @@
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { KnowledgeDocument } from '@/api/types';
+import { Banner } from '@/ui/banner';
+import { buttonClass } from '@/ui/button';
+import { codeText } from '@/ui/message';
+
+const sharedCauses = new Set([
+  'embedding_auth',
+  'embedding_error',
+  'embedding_timeout',
+  'credential_not_found',
+  'embedding_model_changed',
+]);
+
+/** One banner when documents fail for a reason that is not theirs. */
+export function CommonFailure({ rows }: { rows: KnowledgeDocument[] }) {
+  const { t } = useTranslation();
+  const code = rows.find((row) => row.status === 'error' && sharedCauses.has(row.error_detail?.code ?? ''))?.error_detail?.code;
+  if (!code) return null;
+  return (
+    <Banner
+      tone="warn"
+      action={
+        <Link to="/credentials" className={buttonClass('secondary', 'sm')}>
+          {t('nav.credentials')}
+        </Link>
+      }
+    >
+      {codeText(code, '')}
+    </Banner>
+  );
+}

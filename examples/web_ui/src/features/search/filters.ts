@@ -1,0 +1,38 @@
+// What the file types of the filter stand for.
+const office = 'application/vnd.openxmlformats-officedocument';
+
+export const families: Record<string, string[]> = {
+  pdf: ['application/pdf'],
+  word: [
+    `${office}.wordprocessingml.document`,
+    'application/msword',
+    'application/vnd.oasis.opendocument.text',
+    'application/rtf',
+    'text/rtf',
+    'application/epub+zip',
+  ],
+  slides: [
+    `${office}.presentationml.presentation`,
+    'application/vnd.ms-powerpoint',
+    'application/vnd.oasis.opendocument.presentation',
+  ],
+  sheets: [
+    `${office}.spreadsheetml.sheet`,
+    'application/vnd.ms-excel',
+    'application/vnd.ms-excel.sheet.binary.macroenabled.12',
+    'application/vnd.oasis.opendocument.spreadsheet',
+    'text/csv',
+    'text/tab-separated-values',
+  ],
+  text: ['text/plain', 'text/markdown', 'text/x-rst'],
+  web: ['text/html', 'application/xhtml+xml', 'application/xml', 'text/xml'],
+  image: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/bmp', 'image/tiff'],
+};
+
+export function filterOf({ type, doc }: { type?: string; doc?: string }): { metadata_filter?: Record<string, unknown> } {
+  const filter: Record<string, unknown> = {};
+  const types = type ? families[type] : undefined;
+  if (types) filter.media_type = types.length === 1 ? types[0] : { $in: types };
+  if (doc) filter.document_id = doc;
+  return Object.keys(filter).length > 0 ? { metadata_filter: filter } : {};
+}

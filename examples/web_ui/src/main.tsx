@@ -1,0 +1,24 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queryClient } from './api/queries';
+import { startLanguage } from './i18n';
+import { router } from './router';
+import './styles.css';
+import { startTheme } from './ui/theme';
+
+startTheme();
+
+const root = document.getElementById('root');
+if (root) {
+  void startLanguage().then(() =>
+    createRoot(root).render(
+      <StrictMode>
+        <QueryClientProvider client={queryClient}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </StrictMode>,
+    ),
+  );
+}
