@@ -327,6 +327,12 @@ class RerankError(UpstreamError):
     code = "rerank_error"
 
 
+class ToolError(AgentScopeError):
+    """The tool could not do this."""
+
+    code = "tool_error"
+
+
 class ConfigurationError(AgentScopeError):
     """The product is not configured correctly."""
 

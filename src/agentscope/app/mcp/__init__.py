@@ -1,1 +1,1 @@
-"""Placeholder; filled by the owner of this room."""
+"""The service for MCP clients."""
