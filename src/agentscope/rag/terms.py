@@ -40,7 +40,7 @@ def _mark_class() -> str:
 
 
 _WORD = rf"(?:[^\W_{_PAIRED}]|[{_mark_class()}])+"
-_TOKEN = re.compile(rf"(?P<paired>[{_PAIRED}]+)|_*{_WORD}(?:[-._]+{_WORD})*")
+_TOKEN = re.compile(rf"(?P<paired>[{_PAIRED}]+)|{_WORD}(?:[-._]{{1,3}}{_WORD})*")
 _PART = re.compile(_WORD)
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _ASCII_LETTERS = re.compile(r"[a-z]+\Z")

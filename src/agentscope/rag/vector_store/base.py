@@ -24,7 +24,7 @@ from agentscope.rag.document import (
     VectorRecord,
     VectorSearchResult,
 )
-from agentscope.rag.vector_store.filter import Filter, parse_filter
+from agentscope.rag.vector_store.filter import And, Equals, Filter, Or, parse_filter
 
 
 class VectorStoreBase(abc.ABC):
@@ -117,6 +117,7 @@ class RunVectorStore(VectorStoreBase):
     max_batch_points: int = 256
     max_batch_bytes: int = 8 * 1024 * 1024
     supports_keyword: bool = True
+    supports_delete_where: bool = True
 
     @abc.abstractmethod
     async def upsert(self, collection: str, points: Sequence[Point]) -> None:
@@ -188,6 +189,24 @@ class RunVectorStore(VectorStoreBase):
     @abc.abstractmethod
     async def list_collections(self) -> list[str]:
         """Return the names of all collections, sorted."""
+
+    async def score_points(
+        self, collection: str, vector: Vector, hits: Sequence[StoreHit]
+    ) -> list[StoreHit]:
+        """Return `hits` with their vector similarity; those that are gone are left out."""
+        named = Or(
+            tuple(
+                And(
+                    (
+                        Equals("document_id", hit.document_id),
+                        Equals("run_id", hit.run_id),
+                        Equals("chunk_index", hit.chunk.chunk_index),
+                    )
+                )
+                for hit in hits
+            )
+        )
+        return await self.search_vector(collection, vector, top_k=len(hits) or 1, where=named)
 
     async def ping(self) -> None:
         """Return if the store answers.

@@ -1,0 +1,28 @@
+"""Runs a bounded number of calls side by side and leaves none behind."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def together(calls: Sequence[Callable[[], Awaitable[T]]], *, limit: int = 8) -> list[T]:
+    """Return the answers of `calls` in order, at most `limit` of them at a time.
+
+    The first failure is raised as it is, after the other calls were cancelled and have ended.
+    """
+    gate = asyncio.Semaphore(limit)
+
+    async def one(call: Callable[[], Awaitable[T]]) -> T:
+        async with gate:
+            return await call()
+
+    tasks = [asyncio.create_task(one(call)) for call in calls]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
