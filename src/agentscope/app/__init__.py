@@ -1,1 +1,5 @@
-"""Placeholder; filled by the owner of this room."""
+"""The service: `create_app` puts it together."""
+
+from agentscope.app.factory import create_app
+
+__all__ = ["create_app"]

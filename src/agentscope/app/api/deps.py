@@ -1,31 +1,41 @@
 """What routes are given: the caller and the service behind them."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Header, Request
 from fastapi.exceptions import RequestValidationError
 
 from agentscope.app.auth.base import Caller, IdentityBase
 from agentscope.app.rag.service.parts import CredentialParts, KnowledgeBaseService
-from agentscope.errors import AuthenticationError
+from agentscope.app.running import RunningParts
+from agentscope.errors import AuthenticationError, ConfigurationError
 
 
 @dataclass(slots=True)
-class AppParts:
-    """What the application holds for its routes."""
+class AppState:
+    """What the application object carries; `parts` are there while it runs."""
 
     identity: IdentityBase
-    credentials: CredentialParts
-    service: KnowledgeBaseService | None
-    health: Any
-    operator_key: str
+    parts: RunningParts | None = None
 
 
-def parts_of(request: Request) -> AppParts:
-    """Return the parts of the application that serves the request."""
-    found: AppParts = request.app.state.parts
+def state_of(request: Request) -> AppState:
+    """Return the state of the application that serves the request."""
+    found: AppState = request.app.state.agentscope
     return found
+
+
+def parts_of(request: Request) -> RunningParts:
+    """Return the running parts of the application that serves the request.
+
+    Raises:
+        ConfigurationError: the application was mounted without running its lifespan.
+    """
+    parts = state_of(request).parts
+    if parts is None:
+        raise ConfigurationError("The service was not started.")
+    return parts
 
 
 async def identified(request: Request) -> Caller | None:
@@ -34,7 +44,7 @@ async def identified(request: Request) -> Caller | None:
     Raises:
         AuthenticationError: what it carries is not valid.
     """
-    identity = parts_of(request).identity
+    identity = state_of(request).identity
     if len(request.headers.getlist(identity.header)) > 1:
         raise AuthenticationError(f"The {identity.header} header was sent more than once.")
     return await identity.identify(request.headers)
@@ -54,7 +64,7 @@ async def current_caller(
     caller = await identified(request)
     if caller is not None:
         return caller
-    identity = parts_of(request).identity
+    identity = state_of(request).identity
     if identity.required_header:
         raise missing_header(identity.header)
     raise AuthenticationError("Authentication is required.")

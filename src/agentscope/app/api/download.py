@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.responses import StreamingResponse
 
-from agentscope.app.api.deps import ServiceDep, identified, parts_of
+from agentscope.app.api.deps import ServiceDep, identified, state_of
 from agentscope.app.api.disposition import content_disposition
 from agentscope.app.api.responses import json_response
 from agentscope.app.rag.service.download import Original, open_original, viewer_of_token
@@ -91,7 +91,7 @@ async def _viewer(
         return viewer_of_token(service, token, knowledge_base_id, document_id)
     caller = await identified(request)
     if caller is None:
-        header = parts_of(request).identity.header
+        header = state_of(request).identity.header
         raise AuthenticationError(f"{header} header or download token is required.")
     return caller.user_id
 
@@ -106,11 +106,11 @@ def _headers(original: Original, *, download: bool) -> dict[str, str]:
         "Content-Disposition": content_disposition(kind, document.filename),
         "Cache-Control": "private, max-age=60",
         "X-Content-Type-Options": "nosniff",
-        "Content-Security-Policy": "sandbox; default-src 'none'",
     }
-    if media_type == "application/pdf":
-        # A sandboxed frame cannot run the browser's own PDF viewer.
-        headers["Content-Security-Policy"] = "default-src 'none'; object-src 'self'"
+    if media_type != "application/pdf":  # a sandboxed frame cannot run the browser's PDF viewer
+        headers["Content-Security-Policy"] = (
+            "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+        )
     if document.content_sha256:
         headers["ETag"] = f'"{document.content_sha256}"'
     return headers

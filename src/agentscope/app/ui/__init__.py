@@ -1,1 +1,1 @@
-"""Placeholder; filled by the owner of this room."""
+"""Serves the built web app, precompressed, under any mount prefix; or one page that says so."""

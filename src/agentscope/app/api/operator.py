@@ -1,0 +1,90 @@
+"""Routes for whoever runs the service: the audit. They ask for the operator key, not for a user."""
+
+import hmac
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from agentscope.app.api.deps import ServiceDep, parts_of
+from agentscope.app.api.responses import json_response
+from agentscope.app.rag.indexing.audit import OLD_ENOUGH, Auditor
+from agentscope.app.rag.indexing.audit_report import AuditReport
+from agentscope.errors import AuthenticationError
+
+router = APIRouter(prefix="/operator", tags=["operator"])
+
+
+class AuditRequest(BaseModel):
+    """How to audit."""
+
+    repair: bool = False
+    deep: bool = False
+    wait_seconds: float = Field(default=0, ge=0, le=3600, allow_inf_nan=False)
+    older_than_seconds: float = Field(
+        default=OLD_ENOUGH.total_seconds(), ge=0, le=1e9, allow_inf_nan=False
+    )
+
+
+class FindingView(BaseModel):
+    """An invariant that does not hold."""
+
+    invariant: str
+    subject: dict[str, Any]
+    message: str
+    repairable: bool
+
+
+class AuditResponse(BaseModel):
+    """Faults apart from what is merely unfinished."""
+
+    clean: bool
+    total: int
+    findings: list[FindingView]
+    unfinished: dict[str, int]
+    counts: dict[str, int]
+    repaired: list[str]
+    waiting: int
+
+
+async def operator(request: Request) -> None:
+    """Let the holder of the operator key pass.
+
+    Raises:
+        AuthenticationError: the key is missing or wrong.
+    """
+    sent = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+    wanted = parts_of(request).operator_key
+    if not hmac.compare_digest(sent.encode("latin-1", "replace"), wanted.encode()):
+        raise AuthenticationError("The operator key is required.")
+
+
+@router.post("/audit", response_model=AuditResponse, dependencies=[Depends(operator)])
+async def post_audit(
+    service: ServiceDep, body: Annotated[AuditRequest, Query()]
+) -> Response:
+    """Compare records, vectors and files, and mend what is certain if asked to."""
+    auditor = Auditor(
+        storage=service.storage, manager=service.manager, blobs=service.blobs, deep=body.deep
+    )
+    if body.wait_seconds:
+        report = await auditor.wait(timeout_seconds=body.wait_seconds)
+    if body.repair or not body.wait_seconds:
+        older = timedelta(seconds=body.older_than_seconds)
+        report = await auditor.run(repair=body.repair, older_than=older)
+    return json_response(audit_view(report))
+
+
+def audit_view(report: AuditReport) -> dict[str, Any]:
+    """Return the report as it stands on the wire."""
+    return {
+        "clean": report.clean,
+        "total": report.total,
+        "findings": [asdict(finding) for finding in report.findings],
+        "unfinished": dict(report.unfinished),
+        "counts": dict(report.counts),
+        "repaired": report.repaired,
+        "waiting": report.waiting,
+    }

@@ -1,0 +1,261 @@
+"""A service put together and running: the same for the web application and for offline commands.
+
+Parts are entered in the order in which they depend on each other and left in the reverse order,
+so indexing drains before the stores that it writes to are closed.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentscope.app.access import DenyAllResourceAccessPolicy, ResourceAccessPolicyBase
+from agentscope.app.health import Health, Probe
+from agentscope.app.message_bus.base import MessageBus
+from agentscope.app.rag.blob_store.base import BlobStoreBase, StreamingBlobStore
+from agentscope.app.rag.blob_store.documented import as_streaming
+from agentscope.app.rag.chunker_choices import ChunkerChoices
+from agentscope.app.rag.indexing.assembly import IndexingParts, indexing
+from agentscope.app.rag.indexing.consumer import Consumer
+from agentscope.app.rag.indexing.parser_pool import ParserPool
+from agentscope.app.rag.indexing.purge import Purger
+from agentscope.app.rag.indexing.reading import ReadLimits
+from agentscope.app.rag.indexing.sweeper import Sweeper
+from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
+from agentscope.app.rag.provider_models import ProviderModels, check_secret_key
+from agentscope.app.rag.service.limits import ServiceLimits
+from agentscope.app.rag.service.parts import CredentialParts, KnowledgeBaseService
+from agentscope.app.records import Policy
+from agentscope.app.storage.base import StorageBase
+from agentscope.clock import SystemClock
+from agentscope.credential.sealing import SecretBox
+from agentscope.embedding.local import LocalEmbeddingModel
+from agentscope.embedding.registry import EmbeddingModelPool
+from agentscope.rag.parser.registry import ParserRegistry
+
+logger = logging.getLogger(__name__)
+
+SETTLE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wiring:
+    """What an embedder chose; nothing in it is running yet."""
+
+    storage: StorageBase
+    message_bus: MessageBus
+    secrets: SecretBox
+    workspace_manager: AbstractAsyncContextManager[Any] | None = None
+    manager: KnowledgeBaseManagerBase | None = None
+    blob_store: BlobStoreBase | None = None
+    parsers: ParserRegistry | None = None
+    chunkers: ChunkerChoices = field(default_factory=ChunkerChoices)
+    index_here: bool = True
+    maintain_here: bool = True
+    policy: Policy = field(default_factory=Policy)
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
+    access: ResourceAccessPolicyBase = field(default_factory=DenyAllResourceAccessPolicy)
+    download_keys: tuple[bytes, ...] = ()
+    local_embedding: bool = True
+    allow_url: Callable[[str], None] | None = None
+    read_limits: ReadLimits | None = None
+    scratch: Path | None = None
+    sole_owner: bool = False
+    """No other process works on this storage, so every lease in it belongs to a dead one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningParts:
+    """What runs."""
+
+    credentials: CredentialParts
+    service: KnowledgeBaseService | None
+    health: Health
+    operator_key: str
+    consumer: Consumer | None = None
+
+
+@asynccontextmanager
+async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts]:
+    """Open every part, and yield while all of it runs."""
+    async with AsyncExitStack() as stack:
+        storage = await stack.enter_async_context(wiring.storage)
+        await check_secret_key(storage, wiring.secrets)
+        bus = await stack.enter_async_context(wiring.message_bus)
+        if wiring.workspace_manager is not None:
+            await stack.enter_async_context(wiring.workspace_manager)
+        pool = EmbeddingModelPool(
+            local=LocalEmbeddingModel() if wiring.local_embedding else None,
+            allow_url=wiring.allow_url,
+        )
+        stack.push_async_callback(pool.aclose)
+        models = ProviderModels(storage, wiring.secrets, pool)
+        probes: dict[str, Probe] = {"storage": _pinged(storage.now), "message_bus": bus.ping}
+        credentials = CredentialParts(
+            storage=storage,
+            secrets=wiring.secrets,
+            started_at=await storage.now(),
+            local_embedding=wiring.local_embedding,
+            limits=wiring.limits,
+            forget_model=models.forget,
+        )
+        service, consumer = None, None
+        if wiring.manager is not None and wiring.blob_store is not None:
+            opened = _Opened(wiring, storage, bus, models, credentials)
+            service, consumer = await opened.enter(stack, wiring.manager, probes)
+        yield RunningParts(
+            credentials=credentials,
+            service=service,
+            health=Health(version, probes, _switched_off(wiring)),
+            operator_key=operator_key(wiring.secrets),
+            consumer=consumer,
+        )
+
+
+def operator_key(secrets: SecretBox) -> str:
+    """Return the key that operator routes ask for; whoever holds the secret key can make it."""
+    return secrets.derive("operator").hex()
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The knowledge base side, on top of an open storage and bus."""
+
+    wiring: Wiring
+    storage: StorageBase
+    bus: MessageBus
+    models: ProviderModels
+    credentials: CredentialParts
+
+    async def enter(
+        self,
+        stack: AsyncExitStack,
+        manager: KnowledgeBaseManagerBase,
+        probes: dict[str, Probe],
+    ) -> tuple[KnowledgeBaseService, Consumer | None]:
+        wiring = self.wiring
+        assert wiring.blob_store is not None, "a manager comes with a blob store"
+        manager.bind(embedding_models=self.models, policy=wiring.policy)
+        await stack.enter_async_context(manager)
+        blobs = await stack.enter_async_context(as_streaming(wiring.blob_store))
+        probes.update({"vector_store": manager.store.ping, "blob_store": blobs.ping})
+        if wiring.sole_owner and (ended := await self.storage.documents.expire_leases()):
+            logger.info("leases_of_dead_process_ended", extra={"count": ended})
+        consumer = await self._index(stack, manager, blobs) if wiring.index_here else None
+        if consumer is not None:
+            probes["index_worker"] = _running_well(consumer)
+        sweeper = self._sweeper(manager, blobs)
+        if wiring.maintain_here:
+            task = asyncio.create_task(sweeper.run())
+            stack.push_async_callback(_cancel, task)
+            probes["sweeper"] = _alive(task)
+        service = KnowledgeBaseService(
+            storage=self.storage,
+            message_bus=self.bus,
+            blobs=blobs,
+            manager=manager,
+            credentials=self.credentials,
+            parsers=wiring.parsers,
+            chunkers=wiring.chunkers,
+            policy=wiring.policy,
+            limits=wiring.limits,
+            access=wiring.access,
+            download_keys=wiring.download_keys,
+            wake_maintenance=sweeper.wake,
+        )
+        return service, consumer
+
+    async def _index(
+        self,
+        stack: AsyncExitStack,
+        manager: KnowledgeBaseManagerBase,
+        blobs: StreamingBlobStore,
+    ) -> Consumer:
+        wiring = self.wiring
+        assert wiring.parsers is not None, "who indexes knows its parsers"
+        reader = await stack.enter_async_context(ParserPool(wiring.policy.limits.slots))
+        parts = IndexingParts(
+            storage=self.storage,
+            message_bus=self.bus,
+            blobs=blobs,
+            manager=manager,
+            reader=reader,
+            parsers=wiring.parsers,
+            chunker_of=wiring.chunkers.build,
+            policy=wiring.policy,
+            read_limits=wiring.read_limits
+            or ReadLimits(wall_seconds=wiring.policy.timings.parse_timeout.total_seconds()),
+            max_file_bytes=wiring.limits.upload_bytes,
+            temporary=wiring.scratch,
+        )
+        consumer = await stack.enter_async_context(indexing(parts))
+        await _settled(consumer)
+        return consumer
+
+    def _sweeper(self, manager: KnowledgeBaseManagerBase, blobs: StreamingBlobStore) -> Sweeper:
+        policy = self.wiring.policy
+        return Sweeper(
+            storage=self.storage,
+            message_bus=self.bus,
+            blobs=blobs,
+            purger=Purger(storage=self.storage, manager=manager, blobs=blobs, policy=policy),
+            policy=policy,
+            clock=SystemClock(),
+        )
+
+
+def _switched_off(wiring: Wiring) -> Mapping[str, bool]:
+    """Return the parts that have no probe: True if they are there, False if switched off."""
+    there = wiring.manager is not None
+    return {
+        "workspace_manager": wiring.workspace_manager is not None,
+        "resource_access_service": True,
+        "knowledge_base": there,
+        "index_worker": there and wiring.index_here,
+        "local_embedding": wiring.local_embedding,
+        "background_task_manager": False,
+        "chat_run_registry": False,
+        "scheduler_manager": False,
+        "chat_service": False,
+        "session_service": False,
+        "mcp_hubs": False,
+        "skill_hubs": False,
+    }
+
+
+def _pinged(call: Callable[[], Any]) -> Probe:
+    async def probe() -> None:
+        await call()
+
+    return probe
+
+
+def _running_well(consumer: Consumer) -> Probe:
+    async def probe() -> None:
+        if consumer.health().state not in ("ok", "starting"):
+            raise RuntimeError(f"the index consumer is {consumer.health().state}")
+
+    return probe
+
+
+async def _settled(consumer: Consumer) -> None:
+    """Wait a moment for the consumer's first look, so that health is true from the start."""
+    deadline = asyncio.get_running_loop().time() + SETTLE_SECONDS
+    while consumer.health().state != "ok" and asyncio.get_running_loop().time() < deadline:
+        await asyncio.sleep(0.005)
+
+
+def _alive(task: "asyncio.Task[None]") -> Probe:
+    async def probe() -> None:
+        if task.done():
+            raise RuntimeError("the sweeper ended")
+
+    return probe
+
+
+async def _cancel(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.wait({task})
