@@ -9,13 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agentscope.app.auth.permissions import Capability
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """An identified caller; `user_id` is the tenant."""
 
     user_id: str
-    method: str = "header"  # how the caller was identified: header, api_key, ...
+    method: str = "header"  # how the caller was identified: header, api_key, token, ...
+    capability: Capability = Capability.ADMIN
+    knowledge_bases: frozenset[str] | None = None  # None: all that the user may see
 
 
 class IdentityBase(abc.ABC):
