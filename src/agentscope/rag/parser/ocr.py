@@ -1,0 +1,161 @@
+"""Text in pictures, by the recognition models that come with rapidocr-onnxruntime (extra `ocr`).
+
+The models know Chinese, English, digits and the letters of western Europe; Japanese kana and
+kanji come out in part, Korean does not.
+"""
+
+from importlib.util import find_spec
+from typing import Any
+
+from agentscope.optional import require
+from agentscope.rag.parser.reading_order import Line, page_text
+
+PIXELS_MAX = 40_000_000
+SIDE_MAX = 2_560
+SCORE_MIN = 0.6
+NARROW_SIDE = 736  # pixels; what the detector of the engine wants at least
+# The model gives blanks between English words little weight: it decides for one in half of the
+# cases only, yet inside a word its weight is next to nothing. A weight above this one is a blank;
+# measured on four typefaces, words read right rise from about half to six in seven.
+_BLANK_WEIGHT = 0.008
+_IDEOGRAPHS = (
+    ("\u2e80", "\u9fff"),
+    ("\uac00", "\ud7a3"),
+    ("\uf900", "\ufaff"),
+    ("\uff00", "\uffef"),
+)
+
+
+def is_installed() -> bool:
+    """Tell whether the packages for recognition are here, without loading them."""
+    return find_spec("rapidocr_onnxruntime") is not None
+
+
+class RapidPageOcr:
+    """Recognises printed text; the models load at the first page and stay in this process."""
+
+    def __init__(self, threads: int = 2) -> None:
+        self.threads = threads
+        self._engine: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"threads": self.threads, "_engine": None}
+
+    def read(self, image: Any) -> str:
+        """Return the text of `image` (a `PIL.Image.Image`), in reading order; "" if none.
+
+        A page that lies on its side is turned upright first.
+
+        Raises:
+            MissingDependencyError: the extra `ocr` is not installed.
+        """
+        image = _prepared(image)
+        lines = self._lines(image)
+        if _lies_on_its_side(lines):
+            turned = self._lines(image.rotate(90, expand=True))
+            if _weight(turned) > _weight(lines):
+                lines = turned
+        return page_text(lines)
+
+    def _lines(self, image: Any) -> list[Line]:
+        numpy = require("numpy", package="numpy", extra="ocr")
+        if self._engine is None:
+            self._engine = _load(self.threads)
+        pixels = numpy.ascontiguousarray(numpy.asarray(image)[:, :, ::-1])
+        found, _ = self._engine(pixels)
+        lines: list[Line] = []
+        for corners, text, score in found or ():
+            xs, ys = [point[0] for point in corners], [point[1] for point in corners]
+            if any(map(str.isalnum, text)) and float(score) >= SCORE_MIN:
+                lines.append(Line(min(xs), min(ys), max(xs), max(ys), text.strip(), float(score)))
+        return lines
+
+
+def _load(threads: int) -> Any:
+    library = require("rapidocr_onnxruntime", package="rapidocr-onnxruntime", extra="ocr")
+    engine = library.RapidOCR(
+        intra_op_num_threads=threads, inter_op_num_threads=1, max_side_len=SIDE_MAX
+    )
+    engine.text_rec.postprocess_op = _WordDecoder(engine.text_rec.postprocess_op.character)
+    return engine
+
+
+class _WordDecoder:
+    """Decodes what the recognition model gives (CTC, best path) and keeps words apart."""
+
+    def __init__(self, characters: list[str]) -> None:
+        self.character = characters
+
+    def __call__(
+        self, predictions: Any, return_word_box: bool = False, **_: Any
+    ) -> list[tuple[str, float]]:
+        """Return text and mean score of each line of shape (lines, columns, characters)."""
+        del return_word_box
+        return [self._decode(line) for line in predictions]
+
+    def _decode(self, line: Any) -> tuple[str, float]:
+        best = line.argmax(axis=1)
+        scores = line.max(axis=1)
+        text: list[str] = []
+        total = 0.0
+        previous = -1
+        last = -1
+        for column, index in enumerate(best):
+            if index not in (0, previous):
+                character = self.character[index]
+                if text and last >= 0 and self._is_blank(line, last, column, text[-1], character):
+                    text.append(" ")
+                text.append(character)
+                total += float(scores[column])
+                last = column
+            previous = index
+        count = sum(1 for index in text if index != " ") or 1
+        return "".join(text), min(total / count, 1.0)
+
+    @staticmethod
+    def _is_blank(line: Any, last: int, column: int, before: str, after: str) -> bool:
+        if " " in (before, after) or is_ideograph(before) or is_ideograph(after):
+            return False
+        return bool(line[last + 1 : column, -1].max(initial=0.0) > _BLANK_WEIGHT)
+
+
+def is_ideograph(character: str) -> bool:
+    """Tell whether the script of `character` is written without blanks between words."""
+    return any(first <= character <= last for first, last in _UNSPACED)
+
+
+def _prepared(image: Any) -> Any:
+    """Return the image in colour, on white where it is transparent, at most `PIXELS_MAX` big."""
+    pillow = require("PIL.Image", package="pillow", extra="all")
+    if image.mode.startswith("I;16") or image.mode == "I":
+        image = image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    if image.mode in {"RGBA", "LA", "PA"} or "transparency" in image.info:
+        image = image.convert("RGBA")
+        paper = pillow.new("RGBA", image.size, "white")
+        image = pillow.alpha_composite(paper, image)
+    image = image.convert("RGB")
+    if image.width * image.height > PIXELS_MAX:
+        image.thumbnail((6_000, 6_000))
+    return _padded(pillow, image)
+
+
+def _padded(pillow: Any, image: Any) -> Any:
+    """Give a narrow picture a margin: the engine would blow it up until it is as wide as that."""
+    short = min(image.size)
+    if not 0 < short < NARROW_SIDE:
+        return image
+    scale = min(2.0, NARROW_SIDE / short)
+    image = image.resize((max(int(image.width * scale), 1), max(int(image.height * scale), 1)))
+    size = (max(image.width, NARROW_SIDE), max(image.height, NARROW_SIDE))
+    canvas = pillow.new("RGB", size, image.getpixel((0, 0)))
+    canvas.paste(image, ((size[0] - image.width) // 2, (size[1] - image.height) // 2))
+    return canvas
+
+
+def _lies_on_its_side(lines: list[Line]) -> bool:
+    tall = sum(len(line.text) for line in lines if line.height > 1.5 * line.width)
+    return tall * 2 > sum(len(line.text) for line in lines)
+
+
+def _weight(lines: list[Line]) -> float:
+    return sum(line.score * len(line.text) for line in lines)
