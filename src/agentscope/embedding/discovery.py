@@ -18,9 +18,14 @@ from agentscope.credential.openai import OpenAICredential
 from agentscope.embedding.base import EmbeddingModelCard
 from agentscope.embedding.cards import known_dimensions, looks_like_embedding
 from agentscope.embedding.ollama import ollama_base_url
-from agentscope.embedding.openai_compatible import openai_answer, openai_headers
+from agentscope.embedding.openai_compatible import (
+    openai_answer,
+    openai_base_url,
+    openai_headers,
+)
 from agentscope.embedding.provider_client import ProviderClient, Transport
-from agentscope.errors import EmbeddingError
+from agentscope.embedding.remote import RemoteEmbeddingModel
+from agentscope.errors import EmbeddingError, InvalidInputError
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +65,28 @@ class ModelDiscovery:
             self._known.popitem(last=False)
         return found
 
+    async def check(self, credential: CredentialBase) -> None:
+        """Try a credential: list a server's models, else embed one word with the first card.
+
+        Raises:
+            EmbeddingError: what is wrong, in words for the user; the class tells the kind.
+            InvalidInputError: the provider has no embedding models to try it with.
+        """
+        server = _server_of(credential, self._transport, ask_provider=True)
+        if server is not None:
+            try:
+                await server.names()
+            finally:
+                await server.aclose()
+            return
+        model_class: Any = credential.get_embedding_model_class()
+        cards = model_class.list_models() if model_class is not None else []
+        if not cards or not issubclass(model_class, RemoteEmbeddingModel):
+            raise InvalidInputError("This provider has no embedding models to try.")
+        options: dict[str, Any] = {"max_retries": 1, "transport": _quick(self._transport)}
+        async with model_class(credential, cards[0].name, **options) as model:
+            await model([_WORD])
+
     async def _ask(self, server: "_Server") -> list[EmbeddingModelCard]:
         try:
             names = await server.names()
@@ -88,7 +115,7 @@ class _Server:
     embed_path = "/embeddings"
 
     def __init__(self, base_url: str, client: ProviderClient) -> None:
-        self._base_url = base_url.strip().rstrip("/")
+        self._base_url = base_url
         self._client = client
 
     async def names(self) -> list[str]:
@@ -127,26 +154,33 @@ class _OllamaServer(_Server):
         return vectors if isinstance(vectors, list) else []
 
 
-def _server_of(credential: CredentialBase, transport: Transport) -> _Server | None:
-    short = dataclasses.replace(
+def _quick(transport: Transport) -> Transport:
+    """Return `transport` with short timeouts and a gate of its own."""
+    return dataclasses.replace(
         transport,
         gate=None,
-        base_url=None,
         request_timeout_seconds=TIMEOUT_SECONDS,
         connect_timeout_seconds=TIMEOUT_SECONDS,
     )
-    if isinstance(credential, OpenAICredential) and credential.base_url:
+
+
+def _server_of(
+    credential: CredentialBase, transport: Transport, *, ask_provider: bool = False
+) -> _Server | None:
+    """Return the server to ask; OpenAI itself only when `ask_provider`, as its cards are known."""
+    quick = _quick(transport)
+    if isinstance(credential, OpenAICredential) and (credential.base_url or ask_provider):
         client = ProviderClient(
             provider="openai",
             headers=openai_headers(credential),
             secret=credential.api_key.get_secret_value(),
-            transport=short,
+            transport=quick,
             tries=1,
         )
-        return _Server(credential.base_url, client)
+        return _Server(openai_base_url(credential, quick), client)
     if isinstance(credential, OllamaCredential):
-        client = ProviderClient(provider="ollama", headers={}, secret="", transport=short, tries=1)
-        return _OllamaServer(ollama_base_url(credential, short), client)
+        client = ProviderClient(provider="ollama", headers={}, secret="", transport=quick, tries=1)
+        return _OllamaServer(ollama_base_url(credential, quick), client)
     return None
 
 

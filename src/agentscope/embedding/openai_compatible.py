@@ -53,7 +53,7 @@ class OpenAIEmbeddingModel(RemoteEmbeddingModel):
         self.batch_size = batch_size
         self._extra = {name: value for name, value in extra.items() if name != "dimensions"}
         self._pass_dimensions = pass_dimensions
-        self._url = _base_url(credential, transport) + "/embeddings"
+        self._url = openai_base_url(credential, transport) + "/embeddings"
         secret = credential.api_key.get_secret_value().strip()
         client = ProviderClient(
             provider=self.provider_name,
@@ -146,5 +146,6 @@ def tokens_in(payload: Mapping[str, Any]) -> int:
     return tokens if isinstance(tokens, int) and tokens >= 0 else 0
 
 
-def _base_url(credential: OpenAICredential, transport: Transport) -> str:
+def openai_base_url(credential: OpenAICredential, transport: Transport) -> str:
+    """Return the address of the server, without a slash at the end."""
     return (transport.base_url or credential.base_url or OPENAI_BASE_URL).strip().rstrip("/")

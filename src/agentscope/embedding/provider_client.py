@@ -17,7 +17,7 @@ import pydantic_core
 
 from agentscope.clock import Clock, SystemClock
 from agentscope.embedding.gate import CredentialGate
-from agentscope.embedding.provider_errors import error_in, failure, retry_after
+from agentscope.embedding.provider_errors import failure, is_error, retry_after
 from agentscope.errors import (
     AgentScopeError,
     EmbeddingError,
@@ -190,7 +190,7 @@ class ProviderClient:
                     "The embedding provider did not answer with valid JSON."
                 ) from exc
             payload = None
-        if status >= 300 or error_in(payload) is not None:
+        if status >= 300 or is_error(payload):
             raise failure(
                 status,
                 payload,

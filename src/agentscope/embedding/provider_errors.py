@@ -19,6 +19,7 @@ _QUOTA = re.compile(r"insufficient.?(quota|balance|user)|arrearage|billing|credi
 _AUTH = re.compile(r"api.?key|unauthori|unauthenti|forbidden|permission|access.?denied", re.I)
 _REFUSED = re.compile(r"invalid|param|unsupported|not.?support|too (long|large|many)|exceed", re.I)
 _BAD_KEY = re.compile(r"api.?key.{0,40}(invalid|not.?valid|incorrect)|invalid.?api.?key", re.I)
+_RESULTS = ("data", "embeddings", "output", "models")
 _MODEL = re.compile(r"model.?(not.?found|.*does not exist|.*not exist)", re.I)
 
 
@@ -52,6 +53,13 @@ def error_in(payload: Any) -> tuple[str, str] | None:
     if isinstance(payload.get("detail"), str):
         return "", str(payload["detail"])
     return None
+
+
+def is_error(payload: Any) -> bool:
+    """Tell whether a 200 answer is an error; some servers add code and message to results."""
+    if error_in(payload) is None:
+        return False
+    return bool(payload.get("error")) or not any(payload.get(name) for name in _RESULTS)
 
 
 def shown(detail: str, secret: str) -> str:

@@ -236,7 +236,7 @@ class RemoteEmbeddingModel(EmbeddingModelBase):
         try:
             vector = _from_base64(row) if isinstance(row, str) else row
             # One sum tells of NaN, infinity and anything that is not a number, at C speed.
-            if isinstance(vector, list) and math.isfinite(math.fsum(vector)):
+            if isinstance(vector, list) and math.isfinite(sum(vector)):
                 return vector
         except (TypeError, ValueError, OverflowError, binascii.Error):
             pass

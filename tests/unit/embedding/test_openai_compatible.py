@@ -359,3 +359,11 @@ def test_dimensions_come_from_the_card_or_legacy_parameters() -> None:
     assert legacy.dimensions == 7
     with pytest.raises(ConfigurationError):
         OpenAIEmbeddingModel(credential, "x")
+
+
+async def test_a_right_answer_with_code_and_message_is_not_an_error() -> None:
+    """Some servers add a code and "success" to what they found."""
+    async with FakeProvider() as provider, _model(provider) as model:
+        provider.fail_next(Fault(change=lambda answer: {**answer, "code": 0, "message": "success"}))
+        assert len((await model(["a"])).embeddings) == 1
+        assert len(provider.seen) == 1

@@ -8,14 +8,17 @@ from typing import Any, ClassVar, Literal
 import pytest
 from pydantic import SecretStr
 
+from agentscope.credential.anthropic import AnthropicCredential
 from agentscope.credential.base import CredentialBase
+from agentscope.credential.gemini import GeminiCredential
 from agentscope.credential.ollama import OllamaCredential
 from agentscope.credential.openai import OpenAICredential
 from agentscope.embedding.cache import FileEmbeddingCache, cache_key
 from agentscope.embedding.discovery import ModelDiscovery
+from agentscope.embedding.provider_client import Transport
 from agentscope.embedding.query_cache import QueryCache
 from agentscope.embedding.registry import EmbeddingModelPool, ModelKey
-from agentscope.errors import EmbeddingError, InvalidInputError
+from agentscope.errors import EmbeddingAuthError, EmbeddingError, InvalidInputError
 from agentscope.testing.embedding import FakeEmbeddingModel, hashed_vector
 from agentscope.testing.provider import FakeProvider, Fault
 
@@ -249,3 +252,21 @@ async def test_a_server_that_cannot_be_asked_has_no_cards() -> None:
             assert await discovery.cards(_credential(provider), version) == []
     nowhere = OpenAICredential(api_key=SecretStr("k"))
     assert await asyncio.wait_for(ModelDiscovery().cards(nowhere, ""), 1) == []
+
+
+async def test_a_credential_can_be_tried() -> None:
+    """A good one passes; a wrong key, a dead server and a chat-only provider say what is wrong."""
+    async with FakeProvider(dimensions=64) as provider:
+        discovery = ModelDiscovery(Transport(base_url=provider.base_url))
+        gemini = GeminiCredential(api_key=SecretStr("k"))
+        for credential in (_credential(provider), gemini):
+            await discovery.check(credential)
+            provider.fail_next(Fault(status=401))
+            with pytest.raises(EmbeddingAuthError):
+                await discovery.check(credential)
+        await ModelDiscovery().check(OllamaCredential(host=provider.root_url))
+        dead = OllamaCredential(host=provider.root_url)
+    with pytest.raises(EmbeddingError):
+        await ModelDiscovery().check(dead)
+    with pytest.raises(InvalidInputError):
+        await discovery.check(AnthropicCredential(api_key=SecretStr("k")))
