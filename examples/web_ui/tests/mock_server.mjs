@@ -230,6 +230,7 @@ export function createMock() {
     const doc = kb.documents.get(documentId);
     if (method === 'DELETE') return kb.documents.delete(documentId), { status: 204 };
     if (!doc) return problem(404, 'document_not_found', 'The document was not found.');
+    if (documentId === "reindex") return { status: 202, body: { queued: [...kb.documents.values()].filter((item) => state(item) === "error").map((item) => (item.started = Date.now())).length } };
     if (verb === 'reindex') return (doc.started = Date.now()), { status: 202, body: view(doc) };
     if (verb === 'download_token') return { body: { token: `${user}.token`, expires_at: Date.now() / 1000 + 600 } };
     if (verb === 'chunks') {

@@ -44,9 +44,9 @@ export const knowledgeBases = {
     embedding_model_config: T.EmbeddingModelConfig;
     chunker_config: T.ChunkerConfig | null;
   }) => call<{ knowledge_base_id: string }>(client.POST('/knowledge_bases/', { body: body as never })),
-  update: (id: string, body: { name?: string; description?: string }) =>
+  update: (id: string, body: { name?: string; description?: string; search_mode?: string }) =>
     call<T.KnowledgeBase>(
-      client.PATCH('/knowledge_bases/{knowledge_base_id}', { params: kb(id), body }),
+      client.PATCH('/knowledge_bases/{knowledge_base_id}', { params: kb(id), body: body as never }),
     ),
   remove: (id: string) =>
     call<void>(client.DELETE('/knowledge_bases/{knowledge_base_id}', { params: kb(id), parseAs: 'stream' })),
@@ -95,6 +95,8 @@ export const documents = {
     call<unknown>(
       client.POST('/knowledge_bases/{knowledge_base_id}/documents/{document_id}/reindex', { params: doc(id, documentId) }),
     ),
+  reindexFailed: (id: string) =>
+    call<{ queued: number }>(client.POST('/knowledge_bases/{knowledge_base_id}/documents/reindex', { params: kb(id) })),
   chunks: (id: string, documentId: string, page: number, pageSize: number) =>
     call<{ chunks: T.Chunk[] } & T.Page>(
       client.GET('/knowledge_bases/{knowledge_base_id}/documents/{document_id}/chunks', {

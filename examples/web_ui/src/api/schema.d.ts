@@ -561,6 +561,9 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/knowledge_bases/{knowledge_base_id}/documents/reindex": {
+        post: { parameters: { path: { knowledge_base_id: string } }; responses: { 200: { content: { "application/json": unknown } } } };
+    };
     "/knowledge_bases/{knowledge_base_id}/documents/{document_id}/reindex": {
         post: { parameters: { path: { knowledge_base_id: string; document_id: string } }; responses: { 200: { content: { "application/json": unknown } } } };
     };

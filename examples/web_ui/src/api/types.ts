@@ -41,6 +41,7 @@ export interface DocumentProgress {
 
 export interface ErrorDetail {
   code: string;
+  message?: string;
   stage?: string | null;
   retryable?: boolean;
   attempt?: number | null;
@@ -62,6 +63,7 @@ export interface KnowledgeDocument {
   duplicate_of?: string | null;
   searchable?: boolean;
   chunk_count: number;
+  metadata?: Record<string, unknown>;
   created_at: string;
   updated_at: string;
 }
@@ -113,6 +115,8 @@ export interface SearchRequest {
   mode?: string;
   score_threshold?: number;
   metadata_filter?: Record<string, unknown>;
+  document_ids?: string[];
+  content_types?: string[];
 }
 
 export interface EmbeddingModelCard {
@@ -190,6 +194,8 @@ export interface UploadAnswer {
   filename: string;
   status: DocumentStatus;
   duplicate_of?: string | null;
+  /** False: the same content was there already and nothing was stored. */
+  stored?: boolean;
 }
 
 export const MOVING_STATES: readonly DocumentStatus[] = ['pending', 'parsing', 'chunking', 'indexing'];

@@ -5,6 +5,22 @@ import { type FormEvent, type ReactNode, type RefObject, useEffect } from 'react
 import { useTranslation } from 'react-i18next';
 import { IconButton } from './button';
 
+let locks = 0;
+
+/** Hold the page still behind a dialog; the room of the scroll bar stays, so nothing jumps. */
+function lockScroll(): () => void {
+  const { classList, style, clientWidth } = document.documentElement;
+  if (locks++ === 0) {
+    style.paddingRight = `${window.innerWidth - clientWidth}px`;
+    classList.add('overflow-hidden');
+  }
+  return () => {
+    if (--locks > 0) return;
+    style.paddingRight = '';
+    classList.remove('overflow-hidden');
+  };
+}
+
 interface DialogProps {
   open: boolean;
   onClose: () => void;
@@ -23,8 +39,7 @@ export function Dialog({ open, onClose, title, description, children, footer, on
   const { t } = useTranslation();
   useEffect(() => {
     if (!open) return;
-    document.body.classList.add('overflow-hidden');
-    return () => document.body.classList.remove('overflow-hidden');
+    return lockScroll();
   }, [open]);
 
   const submit = (event: FormEvent) => {
@@ -44,7 +59,7 @@ export function Dialog({ open, onClose, title, description, children, footer, on
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
-        <div className="fixed inset-0 z-40 bg-black/35 backdrop-blur-[2px]" aria-hidden="true" />
+        <div className="fixed inset-0 z-40 bg-[#0b0e18]/40" aria-hidden="true" />
         <Radix.Content
           aria-describedby={description ? undefined : ''}
           onOpenAutoFocus={(event) => {

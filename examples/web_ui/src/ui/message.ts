@@ -16,5 +16,5 @@ export function errorText(cause: unknown): string {
 }
 
 export function failureText(document: KnowledgeDocument): string {
-  return codeText(document.error_detail?.code, document.error ?? '');
+  return codeText(document.error_detail?.code, document.error ?? document.error_detail?.message ?? '');
 }

@@ -16,7 +16,7 @@ const sharedCauses = new Set([
 /** One banner when documents fail for a reason that is not theirs. */
 export function CommonFailure({ rows }: { rows: KnowledgeDocument[] }) {
   const { t } = useTranslation();
-  const code = rows.find((row) => row.status === 'error' && sharedCauses.has(row.error_detail?.code ?? ''))?.error_detail?.code;
+  const code = rows.find((row) => ['error', 'pending'].includes(row.status) && sharedCauses.has(row.error_detail?.code ?? ''))?.error_detail?.code;
   if (!code) return null;
   return (
     <Banner

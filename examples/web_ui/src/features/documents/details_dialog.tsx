@@ -18,7 +18,7 @@ export function DetailsDialog({ document, onClose, onRetry }: DetailsDialogProps
   const [copied, setCopied] = useState(false);
   const { error_detail: detail } = document;
   const rows: [string, string][] = [
-    [t('details.message'), document.error ?? ''],
+    [t('details.message'), document.error ?? detail?.message ?? ''],
     [t('details.code'), detail?.code ?? ''],
     [t('details.stage'), detail?.stage ?? ''],
     [t('details.attempt'), detail?.attempt ? String(detail.attempt) : ''],

@@ -68,15 +68,16 @@ function Documents({ kb, countedAt }: { kb: KnowledgeBase; countedAt: number }) 
     [navigate],
   );
 
+  const { select, retry, askRemove } = bulk;
   const rowActions: RowActions = useMemo(
     () => ({
-      select: bulk.select,
+      select,
       details: setDetails,
       download: (document) => void download(kb.id, document.id).catch((cause: unknown) => setProblem(errorText(cause))),
-      reindex: (document) => void bulk.retry([document.id]),
-      remove: bulk.askRemove,
+      reindex: (document) => void retry([document.id]),
+      remove: askRemove,
     }),
-    [bulk.select, bulk.retry, bulk.askRemove, kb.id],
+    [select, retry, askRemove, kb.id],
   );
 
   const totals = totalsOf(kb, countedAt, items);

@@ -33,6 +33,7 @@ const icon = { size: 16, 'aria-hidden': true } as const;
 export const DocumentRow = memo(function DocumentRow({ document, selected, leaving, editable, actions }: RowProps) {
   const { t } = useTranslation();
   const { filename, status, warnings } = document;
+  const folder = typeof document.metadata?.folder === 'string' ? document.metadata.folder : '';
   const failed = status === 'error';
   const retryable = failed && document.error_detail?.retryable !== false;
   return (
@@ -57,6 +58,7 @@ export const DocumentRow = memo(function DocumentRow({ document, selected, leavi
           className="block truncate rounded text-sm leading-6 font-medium hover:underline"
           title={filename}
         >
+          {folder && <span className="font-normal text-soft">{folder}/</span>}
           {filename}
         </Link>
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-soft lg:hidden">
@@ -71,6 +73,9 @@ export const DocumentRow = memo(function DocumentRow({ document, selected, leavi
               {t('table.details')}
             </button>
           </p>
+        )}
+        {status === 'pending' && document.error_detail && (
+          <p className="mt-0.5 text-[0.8125rem] text-warn">{t('table.retrying', { reason: failureText(document) })}</p>
         )}
         {status === 'ready' &&
           warnings?.map((warning, index) => (

@@ -17,7 +17,7 @@ export interface Totals {
 /** One truth for the header: what the service counted, plus what has not reached it (or those counts) yet. */
 export function totalsOf(kb: KnowledgeBase, countedAt: number, items: readonly UploadItem[]): Totals {
   const unsent = items.filter(({ state }) => state === 'waiting' || state === 'sending').length;
-  const notCounted = items.filter(({ state, sentAt, duplicate }) => state === 'sent' && !duplicate && sentAt > countedAt).length;
+  const notCounted = items.filter(({ state, sentAt, stored }) => state === 'sent' && stored && sentAt > countedAt).length;
   const notSent = items.filter(({ state }) => state === 'failed').length;
   const working = movingCount(kb.status_counts) + unsent + notCounted;
   const ready = kb.status_counts.ready;

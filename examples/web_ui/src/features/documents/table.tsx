@@ -17,7 +17,7 @@ export const sortColumns: { key: NonNullable<ListParams['sort']>; label: string;
   { key: 'size', label: 'table.size', className: 'hidden text-right lg:table-cell' },
   { key: 'create_time', label: 'table.added', className: 'hidden text-left sm:table-cell' },
 ];
-export const sortable: ReadonlySet<string> = new Set(['create_time']);
+export const sortable: ReadonlySet<string> = new Set(['name', 'chunks', 'size', 'create_time']);
 
 interface ToolbarProps {
   params: ListParams;
@@ -122,7 +122,7 @@ export function DocumentTable({ rows, params, selected, leaving, editable, actio
                   <button
                     type="button"
                     className={clsx('inline-flex min-h-6 items-center gap-1 rounded whitespace-nowrap hover:text-ink', active && 'text-ink')}
-                    onClick={() => onChange({ sort: key, desc: active && descending ? '0' : '1', page: undefined })}
+                    onClick={() => onChange({ sort: key, desc: (active ? descending : key === 'name') ? '0' : '1', page: undefined })}
                   >
                     {t(label)}
                     {active && <Arrow size={13} aria-hidden="true" />}

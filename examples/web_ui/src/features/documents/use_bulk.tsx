@@ -90,8 +90,9 @@ export function useBulk({ kb, rows, params, total, actions, onProblem }: BulkOpt
   const retryAllFailed = async () => {
     uploads.retryFailed(kb.id);
     try {
-      const failed = await documents.all(kb.id, { status: 'error' }, mostSelected);
-      await retry(failed.map((row) => row.id));
+      onProblem('');
+      await documents.reindexFailed(kb.id);
+      await actions.refresh();
     } catch (cause) {
       onProblem(errorText(cause));
     }

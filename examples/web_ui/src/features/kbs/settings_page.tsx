@@ -11,9 +11,10 @@ import { uploads } from '@/features/upload/uploads';
 import { Banner } from '@/ui/banner';
 import { Button } from '@/ui/button';
 import { Confirm } from '@/ui/confirm';
-import { Field, Input, Textarea } from '@/ui/field';
+import { Field, Input, Select, Textarea } from '@/ui/field';
 import { formatNumber, formatTime } from '@/ui/format';
 import { errorText } from '@/ui/message';
+import { searchModes } from '@/features/search/filters';
 import { localType } from './models';
 
 const typedNameFrom = 20;
@@ -39,6 +40,7 @@ function NameForm({ kb }: { kb: KnowledgeBase }) {
   const cache = useQueryClient();
   const [name, setName] = useState(kb.name);
   const [description, setDescription] = useState(kb.description);
+  const [mode, setMode] = useState(kb.search_mode ?? '');
   const [nameError, setNameError] = useState('');
   const [state, setState] = useState<'idle' | 'busy' | 'saved'>('idle');
   const [problem, setProblem] = useState('');
@@ -48,7 +50,11 @@ function NameForm({ kb }: { kb: KnowledgeBase }) {
     setState('busy');
     setProblem('');
     try {
-      await knowledgeBases.update(kb.id, { name: name.trim(), description: description.trim() });
+      await knowledgeBases.update(kb.id, {
+        name: name.trim(),
+        description: description.trim(),
+        ...(mode ? { search_mode: mode } : {}),
+      });
       await Promise.all([keys.kb(kb.id), keys.kbs].map((queryKey) => cache.invalidateQueries({ queryKey })));
       setState('saved');
     } catch (cause) {
@@ -103,6 +109,28 @@ function NameForm({ kb }: { kb: KnowledgeBase }) {
           />
         )}
       </Field>
+      {mode && (
+        <Field label={t('settings.mode')} hint={t('settings.modeHint')}>
+          {(ids) => (
+            <Select
+              {...ids}
+              value={mode}
+              disabled={!kb.editable}
+              className="sm:max-w-xs"
+              onChange={(event) => {
+                setMode(event.target.value);
+                setState('idle');
+              }}
+            >
+              {searchModes.map((item) => (
+                <option key={item} value={item}>
+                  {t(`search.mode_${item}`)}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      )}
       {kb.editable && (
         <div className="flex items-center gap-3">
           <Button type="submit" variant="primary" busy={state === 'busy'}>

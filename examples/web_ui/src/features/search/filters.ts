@@ -1,3 +1,7 @@
+import type { SearchRequest } from '@/api/types';
+
+export const searchModes = ['hybrid', 'vector', 'keyword'];
+
 // What the file types of the filter stand for.
 const office = 'application/vnd.openxmlformats-officedocument';
 
@@ -29,10 +33,7 @@ export const families: Record<string, string[]> = {
   image: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/bmp', 'image/tiff'],
 };
 
-export function filterOf({ type, doc }: { type?: string; doc?: string }): { metadata_filter?: Record<string, unknown> } {
-  const filter: Record<string, unknown> = {};
+export function filterOf({ type, doc }: { type?: string; doc?: string }): Pick<SearchRequest, 'content_types' | 'document_ids'> {
   const types = type ? families[type] : undefined;
-  if (types) filter.media_type = types.length === 1 ? types[0] : { $in: types };
-  if (doc) filter.document_id = doc;
-  return Object.keys(filter).length > 0 ? { metadata_filter: filter } : {};
+  return { ...(types ? { content_types: types } : {}), ...(doc ? { document_ids: [doc] } : {}) };
 }

@@ -1,8 +1,9 @@
+import { SlidersHorizontal } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import type { KnowledgeBase } from '@/api/types';
 import { Checkbox, Field, Input, Select } from '@/ui/field';
 import { formatNumber } from '@/ui/format';
-import { families } from './filters';
+import { families, searchModes } from './filters';
 import { standardTopK } from './params';
 
 export interface SearchParams {
@@ -21,7 +22,6 @@ interface OptionsProps {
 }
 
 const amounts = [3, 5, 10, 20, 50];
-const modes = ['hybrid', 'vector', 'keyword'];
 
 export function SearchOptions({ kb, params, onChange }: OptionsProps) {
   const { t } = useTranslation();
@@ -29,7 +29,10 @@ export function SearchOptions({ kb, params, onChange }: OptionsProps) {
   const amount = params.k ?? standardTopK;
   return (
     <details className="text-sm" open={Boolean(params.k ?? params.min ?? params.mode ?? params.type ?? params.doc)}>
-      <summary className="inline-flex min-h-7 items-center rounded px-1 text-[0.8125rem] font-medium text-soft hover:text-ink">{t('search.options')}</summary>
+      <summary className="inline-flex min-h-7 items-center rounded px-1 text-[0.8125rem] gap-1.5 font-medium text-soft hover:text-ink">
+        <SlidersHorizontal size={14} aria-hidden="true" />
+        {t('search.options')}
+      </summary>
       <div className="mt-2 grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
         <Field label={t('search.topK')}>
           {(ids) => (
@@ -48,9 +51,9 @@ export function SearchOptions({ kb, params, onChange }: OptionsProps) {
           <Field label={t('search.mode')}>
             {(ids) => (
               <Select {...ids} value={params.mode ?? ownMode} onChange={(event) => onChange({ mode: event.target.value === ownMode ? undefined : event.target.value })}>
-                {[...new Set([...modes, ownMode])].map((mode) => (
+                {[...new Set([...searchModes, ownMode])].map((mode) => (
                   <option key={mode} value={mode}>
-                    {modes.includes(mode) ? t(`search.mode_${mode}`) : mode}
+                    {searchModes.includes(mode) ? t(`search.mode_${mode}`) : mode}
                   </option>
                 ))}
               </Select>

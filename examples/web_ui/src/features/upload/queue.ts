@@ -17,6 +17,8 @@ export interface UploadItem {
   readonly error: ApiError | null;
   readonly documentId: string | null;
   readonly duplicate: boolean;
+  /** False when the service kept the document it had instead. */
+  readonly stored: boolean;
   /** Milliseconds; tells whether counts that were read earlier can know of it. */
   readonly sentAt: number;
 }
@@ -91,6 +93,7 @@ export class UploadQueue {
         error: null,
         documentId: null,
         duplicate: false,
+        stored: true,
         sentAt: 0,
       });
     }
@@ -182,8 +185,8 @@ export class UploadQueue {
 
   private finish(id: number, sending: Sending, answer: UploadAnswer): void {
     if (!this.release(id, sending)) return;
-    const duplicate = Boolean(answer.duplicate_of) || answer.status === 'ready';
-    this.change(id, { state: 'sent', documentId: answer.document_id, duplicate, sentAt: Date.now() });
+    const duplicate = Boolean(answer.duplicate_of) || answer.stored === false;
+    this.change(id, { state: 'sent', documentId: answer.document_id, duplicate, stored: answer.stored !== false, sentAt: Date.now() });
     const item = this.items.get(id);
     if (item) this.onSent(item);
     this.pump();

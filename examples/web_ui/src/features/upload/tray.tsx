@@ -1,4 +1,4 @@
-import { ChevronDown, RotateCw, X } from 'lucide-react';
+import { ChevronDown, CircleCheck, RotateCw, X } from 'lucide-react';
 import { memo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import clsx from 'clsx';
@@ -21,9 +21,12 @@ interface TrayProps {
 /** Every file of this visit's uploads, newest batch first, each batch in the order it was dropped. */
 export function UploadTray({ items, live, paused, kbId }: TrayProps) {
   const { t } = useTranslation();
-  const [open, setOpen] = useState(true);
+  const [chosen, setChosen] = useState<boolean | null>(null);
   if (items.length === 0) return null;
   const ordered = [...items].sort((a, b) => b.batch - a.batch || a.id - b.id);
+  const done = items.every((item) => item.documentId !== null && live[item.documentId]?.status === 'ready');
+  // When all went well the list steps back by itself.
+  const open = chosen ?? !done;
   const sending = items.some((item) => item.state === 'waiting' || item.state === 'sending');
   return (
     <section aria-label={t('tray.title')} className="overflow-hidden rounded-2xl border border-line bg-surface shadow-card">
@@ -32,10 +35,11 @@ export function UploadTray({ items, live, paused, kbId }: TrayProps) {
           type="button"
           aria-expanded={open}
           className="flex min-h-8 flex-1 items-center gap-2 rounded text-left text-sm font-semibold"
-          onClick={() => setOpen(!open)}
+          onClick={() => setChosen(!open)}
         >
           <ChevronDown size={16} aria-hidden="true" className={clsx('transition-transform', !open && '-rotate-90')} />
           {t('tray.heading', { count: items.length, shown: formatNumber(items.length) })}
+          {done && <CircleCheck size={16} aria-label={t('state.ready')} className="text-good" />}
         </button>
         {!sending && (
           <Button size="sm" variant="ghost" onClick={() => uploads.dismiss(kbId, true)}>
@@ -64,6 +68,7 @@ const TrayRow = memo(function TrayRow({ item, document, paused }: TrayRowProps) 
   const { t } = useTranslation();
   const unsent = item.state === 'waiting' || item.state === 'sending';
   const problem = item.error ? errorText(item.error) : document?.status === 'error' ? failureText(document) : '';
+  const retrying = document?.status === 'pending' && document.error_detail ? t('table.retrying', { reason: failureText(document) }) : '';
   const slash = item.path.lastIndexOf('/') + 1;
   return (
     <li className="row-lazy flex items-center gap-3 border-b border-line px-4 py-1.5 last:border-0">
@@ -74,6 +79,8 @@ const TrayRow = memo(function TrayRow({ item, document, paused }: TrayRowProps) 
         </p>
         {problem ? (
           <p className="text-[0.8125rem] text-bad">{problem}</p>
+        ) : retrying ? (
+          <p className="text-[0.8125rem] text-warn">{retrying}</p>
         ) : (
           <p className="text-xs text-soft">
             {formatBytes(item.file.size)}
