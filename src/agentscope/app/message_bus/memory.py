@@ -15,7 +15,8 @@ class InMemoryMessageBus(MessageBus):
 
     def __init__(self) -> None:
         self._queues: dict[str, deque[tuple[str, dict[str, Any]]]] = {}
-        self._listeners: dict[str, set[asyncio.Queue[dict[str, Any] | None]]] = {}
+        # A dict keeps the order of subscription, so that a seeded simulation repeats itself.
+        self._listeners: dict[str, dict[asyncio.Queue[dict[str, Any] | None], None]] = {}
         self._next_id = 0
 
     async def aclose(self) -> None:
@@ -41,21 +42,21 @@ class InMemoryMessageBus(MessageBus):
         return len(self._queues.get(key, ()))
 
     async def publish(self, key: str, payload: Mapping[str, Any]) -> None:
-        for listener in self._listeners.get(key, ()):
+        for listener in list(self._listeners.get(key, ())):
             _offer(listener, dict(payload))
 
     async def subscribe(
         self, key: str, *, on_ready: Callable[[], None] | None = None
     ) -> AsyncIterator[dict[str, Any]]:
         listener: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(MAX_UNREAD_SIGNALS)
-        self._listeners.setdefault(key, set()).add(listener)
+        self._listeners.setdefault(key, {})[listener] = None
         try:
             if on_ready is not None:
                 on_ready()
             while (signal := await listener.get()) is not None:
                 yield signal
         finally:
-            self._listeners[key].discard(listener)
+            self._listeners[key].pop(listener, None)
 
     async def ping(self) -> None:
         return

@@ -86,7 +86,8 @@ def collected(
     del knowledge_base
     if document.status not in SETTLED or document.epoch != epoch:
         return document
-    quiet = latest(document.max_lease_at, document.updated_at) + policy.timings.request_timeout
+    # Not `updated_at`: the claim of this very pass moved it, and the end would never come.
+    quiet = latest(document.max_lease_at, document.created_at) + policy.timings.request_timeout
     return replace(document, due_at=None if now >= quiet else quiet)
 
 

@@ -1,0 +1,373 @@
+"""A whole installation inside one seeded loop: API processes, workers, servers, faults.
+
+Everything that decides anything is the production code; what is simulated is the world around it:
+network, clock, processes, and the file format ("one line is one chunk").
+"""
+
+import asyncio
+import contextlib
+import random
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+from agentscope import identity
+from agentscope.app.message_bus.memory import InMemoryMessageBus
+from agentscope.app.rag.chunker_choices import ChunkerChoices
+from agentscope.app.rag.indexing.assembly import IndexingParts, indexing
+from agentscope.app.rag.indexing.audit import Auditor
+from agentscope.app.rag.indexing.purge import Purger
+from agentscope.app.rag.indexing.reading import ReadJob, ReadOutcome, ReadProgress
+from agentscope.app.rag.indexing.sweeper import Sweeper
+from agentscope.app.rag.knowledge_base_manager.collection_per_kb import CollectionPerKbManager
+from agentscope.app.rag.service.parts import CredentialParts, KnowledgeBaseService
+from agentscope.app.records import (
+    DocumentStatus,
+    EmbeddingModelConfig,
+    Limits,
+    Policy,
+    Timings,
+)
+from agentscope.app.storage.memory.store import InMemoryStorage
+from agentscope.clock import LoopClock
+from agentscope.credential.sealing import SecretBox
+from agentscope.embedding.base import EmbeddingModelBase
+from agentscope.errors import (
+    CorruptFileError,
+    EmbeddingError,
+    ParserCrashError,
+    VectorStoreError,
+)
+from agentscope.message.blocks import TextBlock
+from agentscope.rag.document import Chunk, ParseReport
+from agentscope.rag.parser.registry import ParserRegistry
+from agentscope.rag.parser.text import TextParser
+from agentscope.rag.vector_store.memory import InMemoryVectorStore
+from agentscope.testing.embedding import FakeEmbeddingModel
+from agentscope.testing.faults import (
+    FaultRates,
+    MemoryBlobStore,
+    Network,
+    RemoteBlobStore,
+    RemoteBus,
+    RemoteStorage,
+    behind,
+)
+from agentscope.testing.simulation import Process, SimulationLoop, current_process
+
+T = TypeVar("T")
+
+USER = "user-1"
+TRACE_LINES = 400
+POISON, CORRUPT, CRASH, EMPTY, SLOW = "POISON", "CORRUPT", "CRASH", "EMPTY", "SLOW"
+
+SIMULATED = Policy(
+    timings=Timings(
+        poll_interval=timedelta(seconds=6),
+        sweep_interval=timedelta(seconds=8),
+        drain_timeout=timedelta(seconds=20),
+    ),
+    limits=Limits(slots=3, max_attempts=12),
+)
+
+
+@dataclass(eq=False)
+class Api:
+    """A simulated API process."""
+
+    process: Process
+    service: KnowledgeBaseService
+
+
+class LineReader:
+    """Reads the simulated file format; the first word of a file may be a misbehaviour."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+
+    async def read(
+        self, job: ReadJob, *, on_progress: Callable[[ReadProgress], None]
+    ) -> ReadOutcome:
+        text = job.path.read_text()
+        word = text.split(maxsplit=1)[0] if text.strip() else ""
+        await self._behave(word)
+        lines = [] if word == EMPTY else text.splitlines()
+        on_progress(ReadProgress(DocumentStatus.CHUNKING, 1, 1, "section"))
+        await asyncio.sleep(self._world.rng.uniform(0.0, 2.0))
+        with job.spool.open("w") as spool:
+            for number, line in enumerate(lines):
+                chunk = Chunk(
+                    content=TextBlock(text=line, id="x", created_at="x"),
+                    source=job.filename,
+                    chunk_index=number,
+                    total_chunks=0,
+                )
+                spool.write(chunk.model_dump_json() + "\n")
+        return ReadOutcome(len(lines), len(lines), ParseReport(media_type="text/plain"), 0.0)
+
+    async def _behave(self, word: str) -> None:
+        await asyncio.sleep(self._world.rng.uniform(0.0, 3.0))
+        if word == POISON:
+            process = current_process()
+            assert process is not None, "files are read by workers"
+            self._world.note("poison", process.name)
+            self._world.loop.kill(process)
+            await asyncio.sleep(0)
+        elif word == CORRUPT:
+            raise CorruptFileError
+        elif word == CRASH:
+            raise ParserCrashError
+        elif word == SLOW:
+            await asyncio.sleep(self._world.rng.uniform(30.0, 300.0))
+
+
+@dataclass(slots=True)
+class ViolationError(Exception):
+    """An invariant that did not hold."""
+
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(eq=False)
+class World:
+    """Servers that never die, processes that do."""
+
+    loop: SimulationLoop
+    scratch: Path
+    rates: FaultRates
+    policy: Policy = SIMULATED
+    trace: "deque[str]" = field(default_factory=lambda: deque(maxlen=TRACE_LINES))
+
+    def __post_init__(self) -> None:
+        self.rng = random.Random(self.loop.rng.random())
+        self.network = Network(self.loop, self.rates)
+        self.clock = LoopClock()
+        self.storage = InMemoryStorage(clock=self.clock)
+        self.vectors = InMemoryVectorStore()
+        self.blobs = MemoryBlobStore(self.loop.time)
+        self.bus = InMemoryMessageBus()
+        self.model = FakeEmbeddingModel(dimensions=8)
+        self.parsers = ParserRegistry([TextParser()])
+        self.chunkers = ChunkerChoices()
+        self.apis: list[Api] = []
+        self.workers: list[Process] = []
+        self.graves: list[Process] = []
+        self._epochs: dict[str, int] = {}
+        self._numbers = Counter[str]()
+
+    def note(self, event: str, *details: object) -> None:
+        """Add a line to the trace that a failure prints."""
+        words = " ".join(str(detail) for detail in details)
+        self.trace.append(f"{self.loop.time():10.3f} {event} {words}")
+
+    def _name(self, kind: str) -> str:
+        self._numbers[kind] += 1
+        return f"{kind}-{self._numbers[kind]}"
+
+    def _manager(self) -> CollectionPerKbManager:
+        storage = RemoteStorage(self.network, self.storage)
+        manager = CollectionPerKbManager(
+            storage, behind(self.network, self.vectors, VectorStoreError)
+        )
+        model = behind(self.network, self.model, EmbeddingError)
+
+        async def models(user_id: str, config: EmbeddingModelConfig) -> EmbeddingModelBase:
+            del user_id, config
+            return model
+
+        manager.bind(embedding_models=models, policy=self.policy)
+        return manager
+
+    def start_api(self) -> Api:
+        """Start an API process with its sweeper."""
+        process = Process(self._name("api"))
+        manager = self._manager()
+        blobs = RemoteBlobStore(self.network, self.blobs)
+        bus = RemoteBus(self.network, self.bus)
+        rng = random.Random(self.rng.random())
+        purger = Purger(storage=manager.storage, manager=manager, blobs=blobs, policy=self.policy)
+        sweeper = Sweeper(
+            storage=manager.storage,
+            message_bus=bus,
+            blobs=blobs,
+            purger=purger,
+            policy=self.policy,
+            clock=self.clock,
+            rng=rng,
+        )
+        service = KnowledgeBaseService(
+            storage=manager.storage,
+            message_bus=bus,
+            blobs=blobs,
+            manager=manager,
+            credentials=CredentialParts(
+                storage=manager.storage,
+                secrets=SecretBox(["a key of the simulation"]),
+                started_at=datetime(2026, 1, 1, tzinfo=UTC),
+            ),
+            parsers=self.parsers,
+            chunkers=self.chunkers,
+            policy=self.policy,
+            wake_maintenance=sweeper.wake,
+        )
+        self.loop.spawn(process, sweeper.run())
+        api = Api(process, service)
+        self.apis.append(api)
+        self.note("start", process.name)
+        return api
+
+    def start_worker(self) -> Process:
+        """Start a worker process."""
+        process = Process(self._name("worker"))
+        manager = self._manager()
+        parts = IndexingParts(
+            storage=manager.storage,
+            message_bus=RemoteBus(self.network, self.bus),
+            blobs=RemoteBlobStore(self.network, self.blobs),
+            manager=manager,
+            reader=LineReader(self),
+            parsers=self.parsers,
+            chunker_of=self.chunkers.build,
+            policy=self.policy,
+            node_id=process.name,
+            temporary=self.scratch,
+            clock=self.clock,
+            rng=random.Random(self.rng.random()),
+        )
+        process.main = self.loop.spawn(process, self._work(process, parts))
+        self.workers.append(process)
+        self.note("start", process.name)
+        return process
+
+    async def _work(self, process: Process, parts: IndexingParts) -> None:
+        async with indexing(parts):
+            await process.stop.wait()
+
+    def kill(self, process: Process) -> None:
+        """Kill a process at whatever it awaits."""
+        self.note("kill", process.name)
+        self.loop.kill(process)
+
+    def freeze(self, process: Process, seconds: float) -> None:
+        """Pause a process."""
+        self.note("freeze", process.name, f"{seconds:.1f}s")
+        self.loop.freeze(process, seconds)
+
+    async def drain(self, process: Process) -> None:
+        """End a worker gently."""
+        self.note("drain", process.name)
+        process.stop.set()
+        assert process.main is not None, "it was started"
+        await asyncio.wait({process.main}, timeout=120)
+        self.loop.kill(process)
+
+    async def call(
+        self, api: Api, work: Callable[[KnowledgeBaseService], Awaitable[T]], *, seconds: float
+    ) -> "asyncio.Task[T] | None":
+        """Run a request inside an API process; None: no answer came in time."""
+
+        async def request() -> T:
+            return await work(api.service)
+
+        task: asyncio.Task[T] = self.loop.spawn(api.process, request())
+        task.add_done_callback(_seen)
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        return task if done else None
+
+    def restart_the_dead(self) -> None:
+        """Replace dead processes by new ones."""
+        dead = [api for api in self.apis if api.process.dead]
+        for api in dead:
+            self.apis.remove(api)
+            self.graves.append(api.process)
+            self.start_api()
+        for process in [process for process in self.workers if process.dead]:
+            self.workers.remove(process)
+            self.graves.append(process)
+            self.start_worker()
+
+    def auditor(self) -> Auditor:
+        """Return an auditor that sees the servers without any network."""
+        manager = CollectionPerKbManager(self.storage, self.vectors)
+        return Auditor(storage=self.storage, manager=manager, blobs=self.blobs, deep=True)
+
+    async def check_always(self) -> None:
+        """Check what must hold at any instant: I2, I5, I6, I7."""
+        state = self.storage._state
+        for record in list(state.documents.values()):
+            before = self._epochs.get(record.id, 0)
+            if record.epoch < before:
+                raise ViolationError(f"I7: the epoch of {record.id} fell from {before}")
+            self._epochs[record.id] = record.epoch
+            if record.status not in ("ready", "error") and record.due_at is None:
+                raise ViolationError(f"I2: {record.id} is {record.status} and never due")
+            if record.attempt > self.policy.limits.max_attempts:
+                raise ViolationError(f"I9: {record.id} has {record.attempt} attempts")
+            if record.active_run_id is None or record.status is DocumentStatus.DELETING:
+                continue
+            owner = state.knowledge_bases.get(record.knowledge_base_id)
+            if owner is None or owner.status != "active":
+                continue
+            collection = owner.collection_name
+            stored = await self.vectors.count(collection, record.id, record.active_run_id)
+            if stored != record.chunk_count:
+                raise ViolationError(
+                    f"I6: {record.id} shows {stored} of {record.chunk_count} chunks "
+                    f"of run {record.active_run_id}"
+                )
+
+    async def quiescent(self, *, hours: float) -> None:
+        """Wait until nothing is due any more; healed processes do the work."""
+        deadline = self.loop.time() + hours * 3600
+        while self.loop.time() < deadline:
+            await asyncio.sleep(20)
+            self.restart_the_dead()
+            due = await self.storage.documents.due()
+            if due.index is None and due.maintenance is None:
+                return
+        left = [
+            f"{record.id} {record.status} due {record.due_at} attempt {record.attempt} "
+            f"crashes {record.crashes} {record.failure}"
+            for record in self.storage._state.documents.values()
+            if record.due_at is not None
+        ]
+        raise ViolationError(f"I1: still not finished after {hours} hours: {left[:5]}")
+
+    async def end(self) -> None:
+        """Unwind every process, so that no task is left half-run."""
+        self.network.closed = True
+        processes = [api.process for api in self.apis] + self.workers + self.graves
+        for process in processes:
+            self.loop.bury(process)
+        mine = asyncio.current_task()
+        for _ in range(20):
+            left = [task for task in asyncio.all_tasks() if task is not mine]
+            if not left:
+                return
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left, timeout=100)
+
+
+def _seen(task: "asyncio.Task[Any]") -> None:
+    """Take note of the outcome of a request whose client went away."""
+    if not task.cancelled():
+        task.exception()
+
+
+@contextlib.contextmanager
+def seeded_ids(seed: int) -> Iterator[None]:
+    """Make ids that only the seed decides."""
+    rng = random.Random(f"ids {seed}")
+    before = identity._factories["id"]
+    identity.set_id_factory(lambda: f"{rng.getrandbits(128):032x}")
+    try:
+        yield
+    finally:
+        identity.set_id_factory(before)
