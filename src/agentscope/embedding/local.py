@@ -76,11 +76,11 @@ class LocalEmbeddingModel(EmbeddingModelBase):
         return await self._queries.answer(inputs, self)
 
     async def fingerprint(self) -> ModelFingerprint:
-        """Return the identity of the vectors; the sample is rounded so that CPUs agree on it."""
+        """Return the identity of the vectors; CPUs agree on the sample to about 5 digits."""
         if self._fingerprint is None:
             (vector,) = await self._supervisor.encode([_SAMPLE_TEXT])
             info = await self._supervisor.info()
-            sample = tuple(round(value, 3) for value in vector[:8])
+            sample = tuple(round(value, 5) for value in vector[:8])
             self._fingerprint = ModelFingerprint(self.model, info.version, sample)
         return self._fingerprint
 

@@ -272,7 +272,7 @@ class KnowledgeBase:
         if mode is SearchMode.KEYWORD:
             return [None] * len(asked), mode
         try:
-            response = await self._embedding_model(asked)
+            response = await self._embedding_model.embed_queries(asked)
         except EmbeddingModelChangedError:
             if mode is SearchMode.VECTOR:
                 raise

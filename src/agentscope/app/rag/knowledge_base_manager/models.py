@@ -95,6 +95,10 @@ class PinnedModel(EmbeddingModelBase):
             raise EmbeddingModelChangedError
         self._checked = True
 
+    async def embed_queries(self, inputs: Sequence[EmbeddingInput]) -> EmbeddingResponse:
+        await self.check()
+        return await self.inner.embed_queries(inputs)
+
     async def __call__(self, inputs: Sequence[EmbeddingInput], **kwargs: Any) -> EmbeddingResponse:
         await self.check()
         response = await self.inner(inputs, **kwargs)
