@@ -8,6 +8,7 @@ succeed later, and never returns a vector of another length than `dimensions`.
 import abc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -122,6 +123,9 @@ class EmbeddingModelBase(abc.ABC):
         return ModelFingerprint(model=self.model)
 
     @classmethod
-    def list_models(cls) -> list[EmbeddingModelCard]:
-        """Return the cards of the models this class knows by name."""
+    def list_models(cls, custom_yaml_dir: str | Path | None = None) -> list[EmbeddingModelCard]:
+        """Return the cards of the models this class knows by name.
+
+        `custom_yaml_dir` adds cards, one per `*.yaml` file; one with a known name replaces it.
+        """
         return []

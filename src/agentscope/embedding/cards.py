@@ -1,6 +1,13 @@
 """The models the product knows by name, and the dimensions of well-known self-hosted ones."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
 from agentscope.embedding.base import EmbeddingModelCard
+from agentscope.errors import ConfigurationError
+from agentscope.optional import require
 
 _TEXT = ["text/plain"]
 _IMAGES = ["text/plain", "image/png", "image/jpeg", "image/webp", "image/bmp"]
@@ -129,7 +136,35 @@ EMBEDDING_WORDS = (
 """A served model with one of these in its name is taken for an embedding model."""
 
 
-def find_card(cards: list[EmbeddingModelCard], name: str) -> EmbeddingModelCard | None:
+def cards_with_custom(
+    built_in: Sequence[EmbeddingModelCard], directory: str | Path | None
+) -> list[EmbeddingModelCard]:
+    """Return copies of `built_in` with the cards of `directory` added or put in their place.
+
+    Blocking when a directory is given.
+
+    Raises:
+        ConfigurationError: a file there is not a card; names the file.
+    """
+    cards = {card.name: card.model_copy(deep=True) for card in built_in}
+    for path in sorted(Path(directory).glob("*.yaml")) if directory is not None else []:
+        card = _card_from(path)
+        cards[card.name] = card
+    return list(cards.values())
+
+
+def _card_from(path: Path) -> EmbeddingModelCard:
+    yaml = require("yaml", package="pyyaml", extra="all")
+    try:
+        return EmbeddingModelCard.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeError, ValidationError, yaml.YAMLError) as exc:
+        raise ConfigurationError(
+            f"The file '{path.name}' does not describe an embedding model.",
+            context={"path": str(path)},
+        ) from exc
+
+
+def find_card(cards: Sequence[EmbeddingModelCard], name: str) -> EmbeddingModelCard | None:
     """Return the card of the model `name`."""
     return next((card for card in cards if card.name == name), None)
 

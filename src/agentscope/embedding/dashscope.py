@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentscope.credential.dashscope import DashScopeCredential
-from agentscope.embedding.base import EmbeddingModelBase, EmbeddingModelCard
+from agentscope.embedding.base import EmbeddingModelBase
 from agentscope.embedding.batching import RequestLimits
 from agentscope.embedding.cache import EmbeddingCacheBase
 from agentscope.embedding.cards import DASHSCOPE_CARDS, find_card
@@ -38,6 +38,7 @@ class DashScopeEmbeddingModel(RemoteEmbeddingModel):
     """Text models, and multimodal ones by the beginning of their name."""
 
     provider_name = "dashscope"
+    built_in_cards = DASHSCOPE_CARDS
 
     def __init__(  # noqa: PLR0913, PLR0917 - the documented signature
         self,
@@ -55,7 +56,7 @@ class DashScopeEmbeddingModel(RemoteEmbeddingModel):
     ) -> None:
         transport = transport or Transport()
         extra = plain_parameters(parameters)
-        card = find_card(self.list_models(), model)
+        card = find_card(self.built_in_cards, model)
         self.credential = credential
         self.model = model
         self.parameters = parameters
@@ -91,10 +92,6 @@ class DashScopeEmbeddingModel(RemoteEmbeddingModel):
             limits=RequestLimits(self.batch_size, size_bytes=16 << 20),
             cache=embedding_cache,
         )
-
-    @classmethod
-    def list_models(cls) -> list[EmbeddingModelCard]:
-        return [card.model_copy(deep=True) for card in DASHSCOPE_CARDS]
 
     async def _request(self, items: Sequence[Item], *, query: bool) -> Answer:
         if self.supports_multimodal:

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from agentscope.credential.gemini import GeminiCredential
-from agentscope.embedding.base import EmbeddingModelBase, EmbeddingModelCard
+from agentscope.embedding.base import EmbeddingModelBase
 from agentscope.embedding.batching import RequestLimits
 from agentscope.embedding.cache import EmbeddingCacheBase
 from agentscope.embedding.cards import GEMINI_CARDS, find_card
@@ -29,6 +29,7 @@ class GeminiEmbeddingModel(RemoteEmbeddingModel):
     """Gemini embeddings; `gemini-embedding-2` takes images as well."""
 
     provider_name = "gemini"
+    built_in_cards = GEMINI_CARDS
 
     def __init__(  # noqa: PLR0913, PLR0917 - the documented signature
         self,
@@ -47,7 +48,7 @@ class GeminiEmbeddingModel(RemoteEmbeddingModel):
         transport = transport or Transport()
         extra = plain_parameters(parameters)
         name = model.removeprefix("models/")
-        card = find_card(self.list_models(), name)
+        card = find_card(self.built_in_cards, name)
         self.credential = credential
         self.model = model
         self.parameters = parameters
@@ -81,10 +82,6 @@ class GeminiEmbeddingModel(RemoteEmbeddingModel):
             limits=RequestLimits(self.batch_size, size_bytes=16 << 20),
             cache=embedding_cache,
         )
-
-    @classmethod
-    def list_models(cls) -> list[EmbeddingModelCard]:
-        return [card.model_copy(deep=True) for card in GEMINI_CARDS]
 
     async def _request(self, items: Sequence[Item], *, query: bool) -> Answer:
         requests = [

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from agentscope.embedding.base import (
@@ -88,7 +89,8 @@ class LocalEmbeddingModel(EmbeddingModelBase):
         await self._supervisor.aclose()
 
     @classmethod
-    def list_models(cls) -> list[EmbeddingModelCard]:
+    def list_models(cls, custom_yaml_dir: str | Path | None = None) -> list[EmbeddingModelCard]:
+        """Return the one card there is; others could not be computed here."""
         return [
             EmbeddingModelCard(
                 name=LOCAL_MODEL_NAME,

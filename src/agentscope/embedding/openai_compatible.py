@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentscope.credential.openai import OpenAICredential
-from agentscope.embedding.base import EmbeddingModelBase, EmbeddingModelCard
+from agentscope.embedding.base import EmbeddingModelBase
 from agentscope.embedding.batching import RequestLimits
 from agentscope.embedding.cache import EmbeddingCacheBase
 from agentscope.embedding.cards import OPENAI_CARDS, find_card
@@ -25,6 +25,7 @@ class OpenAIEmbeddingModel(RemoteEmbeddingModel):
     """Text embeddings over the OpenAI protocol; the address comes from the credential."""
 
     provider_name = "openai"
+    built_in_cards = OPENAI_CARDS
 
     def __init__(  # noqa: PLR0913, PLR0917 - the documented signature
         self,
@@ -44,7 +45,7 @@ class OpenAIEmbeddingModel(RemoteEmbeddingModel):
         """Take the documented arguments; `max_retries` counts all tries of a request."""
         transport = transport or Transport()
         extra = plain_parameters(parameters)
-        card = find_card(self.list_models(), model)
+        card = find_card(self.built_in_cards, model)
         self.credential = credential
         self.model = model
         self.parameters = parameters
@@ -75,10 +76,6 @@ class OpenAIEmbeddingModel(RemoteEmbeddingModel):
             limits=RequestLimits(batch_size),
             cache=embedding_cache,
         )
-
-    @classmethod
-    def list_models(cls) -> list[EmbeddingModelCard]:
-        return [card.model_copy(deep=True) for card in OPENAI_CARDS]
 
     async def _request(self, items: Sequence[Item], *, query: bool) -> Answer:
         body: dict[str, Any] = {

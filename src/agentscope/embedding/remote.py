@@ -13,11 +13,13 @@ import time
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from agentscope.embedding.base import (
     EmbeddingInput,
     EmbeddingModelBase,
+    EmbeddingModelCard,
     EmbeddingResponse,
     EmbeddingUsage,
 )
@@ -30,6 +32,7 @@ from agentscope.embedding.batching import (
     token_estimate,
 )
 from agentscope.embedding.cache import EmbeddingCacheBase, cache_key
+from agentscope.embedding.cards import cards_with_custom
 from agentscope.embedding.inputs import response_of, texts_of
 from agentscope.embedding.provider_client import ProviderClient, refused
 from agentscope.embedding.query_cache import QueryCache
@@ -73,6 +76,11 @@ class RemoteEmbeddingModel(EmbeddingModelBase):
     """An embedding model of a provider; subclasses add the protocol."""
 
     provider_name = "provider"
+    built_in_cards: Sequence[EmbeddingModelCard] = ()
+
+    @classmethod
+    def list_models(cls, custom_yaml_dir: str | Path | None = None) -> list[EmbeddingModelCard]:
+        return cards_with_custom(cls.built_in_cards, custom_yaml_dir)
 
     def _set_up(
         self,

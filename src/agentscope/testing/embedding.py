@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from agentscope.embedding.base import (
@@ -140,7 +141,7 @@ class FakeEmbeddingModel(EmbeddingModelBase):
             await fault.released.wait()
 
     @classmethod
-    def list_models(cls) -> list[EmbeddingModelCard]:
+    def list_models(cls, custom_yaml_dir: str | Path | None = None) -> list[EmbeddingModelCard]:
         return [EmbeddingModelCard(name="fake-embedding", label="Fake", dimensions=64)]
 
 

@@ -1,5 +1,7 @@
 """DashScope, Gemini and Ollama: what goes over the wire, and the cards they offer."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import SecretStr
 
@@ -17,7 +19,7 @@ from agentscope.embedding.local import LocalEmbeddingModel
 from agentscope.embedding.ollama import OllamaEmbeddingModel
 from agentscope.embedding.openai_compatible import OpenAIEmbeddingModel
 from agentscope.embedding.provider_client import Transport
-from agentscope.errors import EmbeddingAuthError, EmbeddingInputError
+from agentscope.errors import ConfigurationError, EmbeddingAuthError, EmbeddingInputError
 from agentscope.message.blocks import Base64Source, DataBlock, URLSource
 from agentscope.testing.embedding import hashed_vector
 from agentscope.testing.provider import FakeProvider, Fault
@@ -166,3 +168,17 @@ def test_every_default_is_among_the_supported_dimensions() -> None:
             assert card.supported_dimensions is None or card.dimensions in card.supported_dimensions
             card.label = "changed"
         assert all(card.label != "changed" for card in model_class.list_models())
+
+
+def test_cards_can_be_added_from_files(tmp_path: Path) -> None:
+    """A new name is added, a known one replaced, and a broken file is named."""
+    card = "name: {}\nlabel: House\ndimensions: 96\n"
+    (tmp_path / "a.yaml").write_text(card.format("house-model"))
+    (tmp_path / "b.yaml").write_text(card.format("text-embedding-3-small"))
+    cards = {card.name: card for card in OpenAIEmbeddingModel.list_models(tmp_path)}
+    assert list(cards) == ["text-embedding-3-small", "text-embedding-3-large", "house-model"]
+    assert cards["text-embedding-3-small"].dimensions == 96
+    assert OllamaEmbeddingModel.list_models(tmp_path)[0].name == "house-model"
+    (tmp_path / "c.yaml").write_text("name: [")
+    with pytest.raises(ConfigurationError, match=r"c\.yaml"):
+        OpenAIEmbeddingModel.list_models(tmp_path)
