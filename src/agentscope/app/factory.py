@@ -8,8 +8,6 @@ import logging
 import secrets as randomness
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +19,7 @@ from agentscope.app.message_bus.base import MessageBus
 from agentscope.app.rag.blob_store.base import BlobStoreBase
 from agentscope.app.rag.blob_store.local import LocalBlobStore
 from agentscope.app.rag.chunker_choices import ChunkerChoice, ChunkerChoices
+from agentscope.app.rag.indexing.reading import ReadLimits
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.rag.service.limits import ServiceLimits
 from agentscope.app.records import Limits, Policy, Timings
@@ -29,6 +28,7 @@ from agentscope.app.storage.base import StorageBase
 from agentscope.credential.base import CredentialBase
 from agentscope.credential.factory import CredentialFactory
 from agentscope.credential.sealing import SecretBox, key_from_file
+from agentscope.installation import installed_version
 from agentscope.rag.parser.base import ParserBase
 from agentscope.rag.parser.registry import ParserRegistry
 from agentscope.rag.parser.text import TextParser
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-DISTRIBUTION = "agentscope-rag"
 Parsers = Sequence[ParserBase] | Mapping[str, ParserBase]
 Chunkers = ChunkerChoice | Sequence[ChunkerChoice]
 
@@ -59,7 +58,7 @@ AGENT_SIDE = frozenset(
 """Documented arguments for agents, which live in another product."""
 
 
-def create_app(
+def create_app(  # noqa: PLR0913, PLR0917 -- the documented signature
     storage: StorageBase,
     message_bus: MessageBus,
     workspace_manager: Any = None,
@@ -88,6 +87,7 @@ def create_app(
     local_embedding: bool = True,
     allow_url: Callable[[str], None] | None = None,
     parser_executor: Any = None,
+    read_limits: ReadLimits | None = None,
     ui: bool = True,
     scratch_dir: str | Path | None = None,
     sole_owner: bool = False,
@@ -125,6 +125,7 @@ def create_app(
         download_keys=_download_keys(download_secret, box),
         local_embedding=local_embedding,
         allow_url=allow_url or EgressPolicy().check,
+        read_limits=read_limits,
         scratch=Path(scratch_dir) if scratch_dir else None,
         sole_owner=sole_owner,
     )
@@ -132,7 +133,7 @@ def create_app(
     # package too, must never load the web framework.
     from agentscope.app.api.build import WebOptions, build_app  # noqa: PLC0415
 
-    version = version or package_version()
+    version = version or installed_version()
     options = WebOptions(
         title=title,
         version=version,
@@ -145,14 +146,6 @@ def create_app(
         extra_middlewares=extra_middlewares or (),
     )
     return build_app(partial(running, wiring, version=version), options)
-
-
-def package_version() -> str:
-    """Return the version of the installed package."""
-    try:
-        return installed_version(DISTRIBUTION)
-    except PackageNotFoundError:
-        return "0.0.0"
 
 
 def _note_ignored(arguments: Mapping[str, Any]) -> None:

@@ -1,1 +1,8 @@
-"""Placeholder; filled by the owner of this room."""
+"""The command line: `agentscope-rag`. The only place that reads the environment.
+
+`--help` must be instant, so a command's module is imported when the command is used.
+"""
+
+from agentscope.cli.entry import main
+
+__all__ = ["main"]

@@ -137,7 +137,7 @@ def _serve_both_slash_forms(app: FastAPI, routers: Sequence[APIRouter]) -> None:
             continue
         other = route.path.removesuffix("/") if route.path.endswith("/") else f"{route.path}/"
         twin: dict[str, Any] = {
-            "methods": list(route.methods),
+            "methods": sorted(route.methods or ()),
             "include_in_schema": False,
             "response_class": route.response_class,
             "status_code": route.status_code,

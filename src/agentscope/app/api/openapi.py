@@ -40,9 +40,7 @@ def _operations(schema: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]
     ]
 
 
-def _identity(
-    operation: dict[str, Any], identity: IdentityBase, *, path: str, method: str
-) -> None:
+def _identity(operation: dict[str, Any], identity: IdentityBase, *, path: str, method: str) -> None:
     """State whether the identity header is needed; a download may carry a token instead."""
     named = [p for p in operation.get("parameters", ()) if p["in"] == "header"]
     for parameter in named:
