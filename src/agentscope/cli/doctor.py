@@ -29,7 +29,7 @@ LEAST_FREE_BYTES = 1024**3
 @click.command()
 @connection_options
 def command(**given: Any) -> None:
-    """Check this installation and, if one runs, the service; exit status 1 if something is wrong."""
+    """Check this installation and the service, if one runs; exit status 1 for a problem."""
     named = {name: given.get(name) for name in ("url", "user", "data_dir", "api_key")}
     settings = Settings.from_environment(os.environ, **named)
     version = ".".join(str(part) for part in sys.version_info[:3])
