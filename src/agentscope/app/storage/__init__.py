@@ -10,7 +10,10 @@ from agentscope.app.records import (
 )
 from agentscope.app.storage.base import StorageBase
 from agentscope.app.storage.memory.store import InMemoryStorage
+from agentscope.app.storage.redis.store import RedisStorage
+from agentscope.app.storage.sql.postgres import PostgresStorage
 from agentscope.app.storage.sql.sqlite import SQLiteStorage
+from agentscope.app.storage.sql.url import AsyncSQLAlchemyStorage
 
 KnowledgeDocumentRecord = DocumentRecord
 KnowledgeDocumentData = DocumentRecord
@@ -18,6 +21,7 @@ KnowledgeDocumentStatus = DocumentStatus
 KnowledgeBaseData = KnowledgeBaseRecord
 
 __all__ = [
+    "AsyncSQLAlchemyStorage",
     "ChunkerConfig",
     "CredentialRecord",
     "EmbeddingModelConfig",
@@ -27,6 +31,8 @@ __all__ = [
     "KnowledgeDocumentData",
     "KnowledgeDocumentRecord",
     "KnowledgeDocumentStatus",
+    "PostgresStorage",
+    "RedisStorage",
     "SQLiteStorage",
     "StorageBase",
 ]
