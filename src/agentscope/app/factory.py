@@ -5,8 +5,8 @@ and hands over to `agentscope.app.api`, which is imported only when an app is bu
 """
 
 import logging
-import secrets as randomness
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any
 from agentscope.app.access import DenyAllResourceAccessPolicy, ResourceAccessPolicyBase
 from agentscope.app.auth.base import IdentityBase
 from agentscope.app.auth.header import HeaderIdentity
-from agentscope.app.egress import EgressPolicy
 from agentscope.app.message_bus.base import MessageBus
 from agentscope.app.rag.blob_store.base import BlobStoreBase
 from agentscope.app.rag.blob_store.local import LocalBlobStore
 from agentscope.app.rag.chunker_choices import ChunkerChoice, ChunkerChoices
-from agentscope.app.rag.indexing.reading import ReadLimits
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
-from agentscope.app.rag.service.limits import ServiceLimits
 from agentscope.app.records import Limits, Policy, Timings
-from agentscope.app.running import Wiring, running
+from agentscope.app.running import Deployment, Wiring, running
 from agentscope.app.storage.base import StorageBase
 from agentscope.credential.base import CredentialBase
 from agentscope.credential.factory import CredentialFactory
@@ -71,81 +68,92 @@ def create_app(  # noqa: PLR0913, PLR0917 -- the documented signature
     skill_hubs: Any = None,
     *,
     knowledge_chunker: Chunkers | None = None,
-    extra_credentials: Sequence[type[CredentialBase]] | None = None,
-    extra_middlewares: Sequence[Any] | None = None,
+    extra_credentials: Sequence[type[CredentialBase]] = (),
+    extra_middlewares: Sequence[Any] = (),
     resource_access_policy: ResourceAccessPolicyBase | None = None,
     download_secret: str | bytes | None = None,
     title: str = "AgentScope",
     version: str | None = None,
     secret_key: str | None = None,
     identity: IdentityBase | None = None,
-    cors_origins: Sequence[str] = (),
-    allowed_hosts: Sequence[str] | None = None,
     timings: Timings | None = None,
     limits: Limits | None = None,
-    service_limits: ServiceLimits | None = None,
     local_embedding: bool = True,
-    allow_url: Callable[[str], None] | None = None,
     parser_executor: Any = None,
-    read_limits: ReadLimits | None = None,
-    ui: bool = True,
-    scratch_dir: str | Path | None = None,
-    sole_owner: bool = False,
+    deployment: Deployment | None = None,
     **kwargs: Any,
 ) -> "FastAPI":
     """Return the web application; everything it is given is entered and left with its lifespan.
 
     Without a `knowledge_base_manager` there are no knowledge base routes. The secret key is
     `secret_key`, else the content of `~/.config/agentscope/secret.key`, made if it is missing.
+    Fields of `Deployment` may also be given by name.
 
     Raises:
         ConfigurationError: two chunkers of one type, a bad key, or arguments that do not fit.
     """
-    _note_ignored({**kwargs, "mcp_hubs": mcp_hubs, "skill_hubs": skill_hubs})
-    for credential_class in extra_credentials or ():
-        CredentialFactory.register_credential(credential_class)
-    box = SecretBox.from_text(secret_key or key_from_file(_default_key_file()))
-    service_limits = service_limits or ServiceLimits()
-    manager = knowledge_base_manager
+    place, others = _deployment(deployment, kwargs)
+    _note_ignored({**others, "mcp_hubs": mcp_hubs, "skill_hubs": skill_hubs})
+    _register(extra_credentials or ())
+    chunkers = knowledge_chunkers if knowledge_chunker is None else knowledge_chunker
     wiring = Wiring(
         storage=storage,
         message_bus=message_bus,
-        secrets=box,
+        secrets=SecretBox.from_text(secret_key or key_from_file(_default_key_file())),
         workspace_manager=_bound(workspace_manager, storage),
-        manager=manager,
-        blob_store=blob_store or (LocalBlobStore("./blobs") if manager else None),
+        manager=knowledge_base_manager,
+        blob_store=blob_store or _default_blobs(knowledge_base_manager),
         parsers=_parsers(knowledge_parsers, index_here=enable_index_worker),
-        chunkers=ChunkerChoices(
-            knowledge_chunkers if knowledge_chunker is None else knowledge_chunker
-        ),
+        chunkers=ChunkerChoices(chunkers),
         index_here=enable_index_worker,
         policy=Policy(timings or Timings(), _slots(limits or Limits(), parser_executor)),
-        limits=service_limits,
         access=resource_access_policy or DenyAllResourceAccessPolicy(),
-        download_keys=_download_keys(download_secret, box),
+        download_secret=download_secret,
         local_embedding=local_embedding,
-        allow_url=allow_url or EgressPolicy().check,
-        read_limits=read_limits,
-        scratch=Path(scratch_dir) if scratch_dir else None,
-        sole_owner=sole_owner,
+        place=place,
     )
+    about = (title, version or installed_version())
+    return _web(wiring, about, identity or HeaderIdentity(), extra_middlewares or ())
+
+
+def _web(
+    wiring: Wiring, about: tuple[str, str], identity: IdentityBase, middlewares: Sequence[Any]
+) -> "FastAPI":
     # The one import inside a function that the house allows: a worker, which imports this
     # package too, must never load the web framework.
-    from agentscope.app.api.build import WebOptions, build_app  # noqa: PLC0415
+    from agentscope.app.web import WebOptions, web_app  # noqa: PLC0415
 
-    version = version or installed_version()
+    title, version = about
     options = WebOptions(
         title=title,
         version=version,
-        identity=identity or HeaderIdentity(),
-        limits=service_limits,
-        with_knowledge_bases=manager is not None,
-        cors_origins=cors_origins,
-        allowed_hosts=allowed_hosts,
-        ui=ui,
-        extra_middlewares=extra_middlewares or (),
+        identity=identity,
+        limits=wiring.place.service_limits,
+        with_knowledge_bases=wiring.manager is not None,
+        cors_origins=wiring.place.cors_origins,
+        allowed_hosts=wiring.place.allowed_hosts,
+        extra_middlewares=middlewares,
     )
-    return build_app(partial(running, wiring, version=version), options)
+    return web_app(partial(running, wiring, version=version), options, ui=wiring.place.ui)
+
+
+def _deployment(
+    given: Deployment | None, named: Mapping[str, Any]
+) -> tuple[Deployment, dict[str, Any]]:
+    """Return the deployment with its fields given by name, and the arguments that are not its."""
+    known = {item.name for item in fields(Deployment)}
+    own = {name: value for name, value in named.items() if name in known}
+    others = {name: value for name, value in named.items() if name not in known}
+    return replace(given or Deployment(), **own), others
+
+
+def _register(credential_classes: Sequence[type[CredentialBase]]) -> None:
+    for credential_class in credential_classes:
+        CredentialFactory.register_credential(credential_class)
+
+
+def _default_blobs(manager: KnowledgeBaseManagerBase | None) -> BlobStoreBase | None:
+    return None if manager is None else LocalBlobStore("./blobs")
 
 
 def _note_ignored(arguments: Mapping[str, Any]) -> None:
@@ -180,13 +188,6 @@ def _bound(workspace_manager: Any, storage: StorageBase) -> Any:
     if workspace_manager is not None and hasattr(workspace_manager, "bind_storage"):
         workspace_manager.bind_storage(storage)
     return workspace_manager
-
-
-def _download_keys(given: str | bytes | None, box: SecretBox) -> tuple[bytes, ...]:
-    if given is None:
-        return tuple(box.derive_all("download"))
-    key = given.encode() if isinstance(given, str) else given
-    return (key or randomness.token_bytes(32),)
 
 
 def _default_key_file() -> Path:

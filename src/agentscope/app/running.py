@@ -6,13 +6,14 @@ so indexing drains before the stores that it writes to are closed.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from agentscope.app.access import DenyAllResourceAccessPolicy, ResourceAccessPolicyBase
+from agentscope.app.egress import EgressPolicy
 from agentscope.app.health import Health, Probe
 from agentscope.app.message_bus.base import MessageBus
 from agentscope.app.rag.blob_store.base import BlobStoreBase, StreamingBlobStore
@@ -42,6 +43,20 @@ SETTLE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """What concerns the place where the service runs; the defaults fit an API behind a gateway."""
+
+    cors_origins: Sequence[str] = ()  # besides those of a development web app
+    allowed_hosts: Sequence[str] | None = None  # names in the Host header; None: any
+    allow_url: Callable[[str], None] = field(default_factory=lambda: EgressPolicy().check)
+    service_limits: ServiceLimits = field(default_factory=ServiceLimits)
+    read_limits: ReadLimits | None = None
+    scratch: Path | None = None  # for files of documents that are being read
+    sole_owner: bool = False  # no other process works here: every lease belongs to a dead one
+    ui: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wiring:
     """What an embedder chose; nothing in it is running yet."""
 
@@ -54,17 +69,18 @@ class Wiring:
     parsers: ParserRegistry | None = None
     chunkers: ChunkerChoices = field(default_factory=ChunkerChoices)
     index_here: bool = True
-    maintain_here: bool = True
     policy: Policy = field(default_factory=Policy)
-    limits: ServiceLimits = field(default_factory=ServiceLimits)
     access: ResourceAccessPolicyBase = field(default_factory=DenyAllResourceAccessPolicy)
-    download_keys: tuple[bytes, ...] = ()
+    download_secret: str | bytes | None = None
     local_embedding: bool = True
-    allow_url: Callable[[str], None] | None = None
-    read_limits: ReadLimits | None = None
-    scratch: Path | None = None
-    sole_owner: bool = False
-    """No other process works on this storage, so every lease in it belongs to a dead one."""
+    place: Deployment = field(default_factory=Deployment)
+
+    def download_keys(self) -> tuple[bytes, ...]:
+        """Return the keys of download tokens: the first signs, all verify."""
+        given = self.download_secret
+        if given:
+            return (given.encode() if isinstance(given, str) else given,)
+        return tuple(self.secrets.derive_all("download"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +105,7 @@ async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts
             await stack.enter_async_context(wiring.workspace_manager)
         pool = EmbeddingModelPool(
             local=LocalEmbeddingModel() if wiring.local_embedding else None,
-            allow_url=wiring.allow_url,
+            allow_url=wiring.place.allow_url,
         )
         stack.push_async_callback(pool.aclose)
         models = ProviderModels(storage, wiring.secrets, pool)
@@ -99,7 +115,7 @@ async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts
             secrets=wiring.secrets,
             started_at=await storage.now(),
             local_embedding=wiring.local_embedding,
-            limits=wiring.limits,
+            limits=wiring.place.service_limits,
             forget_model=models.forget,
         )
         service, consumer = None, None
@@ -142,16 +158,15 @@ class _Opened:
         await stack.enter_async_context(manager)
         blobs = await stack.enter_async_context(as_streaming(wiring.blob_store))
         probes.update({"vector_store": manager.store.ping, "blob_store": blobs.ping})
-        if wiring.sole_owner and (ended := await self.storage.documents.expire_leases()):
+        if wiring.place.sole_owner and (ended := await self.storage.documents.expire_leases()):
             logger.info("leases_of_dead_process_ended", extra={"count": ended})
         consumer = await self._index(stack, manager, blobs) if wiring.index_here else None
         if consumer is not None:
             probes["index_worker"] = _running_well(consumer)
         sweeper = self._sweeper(manager, blobs)
-        if wiring.maintain_here:
-            task = asyncio.create_task(sweeper.run())
-            stack.push_async_callback(_cancel, task)
-            probes["sweeper"] = _alive(task)
+        task = asyncio.create_task(sweeper.run())
+        stack.push_async_callback(_cancel, task)
+        probes["sweeper"] = _alive(task)
         service = KnowledgeBaseService(
             storage=self.storage,
             message_bus=self.bus,
@@ -161,9 +176,9 @@ class _Opened:
             parsers=wiring.parsers,
             chunkers=wiring.chunkers,
             policy=wiring.policy,
-            limits=wiring.limits,
+            limits=wiring.place.service_limits,
             access=wiring.access,
-            download_keys=wiring.download_keys,
+            download_keys=wiring.download_keys(),
             wake_maintenance=sweeper.wake,
         )
         return service, consumer
@@ -186,10 +201,10 @@ class _Opened:
             parsers=wiring.parsers,
             chunker_of=wiring.chunkers.build,
             policy=wiring.policy,
-            read_limits=wiring.read_limits
+            read_limits=wiring.place.read_limits
             or ReadLimits(wall_seconds=wiring.policy.timings.parse_timeout.total_seconds()),
-            max_file_bytes=wiring.limits.upload_bytes,
-            temporary=wiring.scratch,
+            max_file_bytes=wiring.place.service_limits.upload_bytes,
+            temporary=wiring.place.scratch,
         )
         consumer = await stack.enter_async_context(indexing(parts))
         await _settled(consumer)

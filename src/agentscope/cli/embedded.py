@@ -43,7 +43,7 @@ def embedded_app(settings: Settings, directory: DataDirectory, **options: Any) -
             allow_loopback=settings.allow_private_addresses,
             allow_private=settings.allow_private_addresses,
         ).check,
-        scratch_dir=directory.scratch,
+        scratch=directory.scratch,
         sole_owner=True,
         **{"ui": settings.ui, **options},
     )

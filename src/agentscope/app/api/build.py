@@ -30,7 +30,6 @@ from agentscope.app.api.guards import BodyLimit, HostCheck, NoSurprises
 from agentscope.app.auth.base import IdentityBase
 from agentscope.app.rag.service.limits import ServiceLimits
 from agentscope.app.running import RunningParts
-from agentscope.app.ui.serving import ui_routes
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +50,6 @@ class WebOptions:
     with_knowledge_bases: bool
     cors_origins: Sequence[str] = ()
     allowed_hosts: Sequence[str] | None = None
-    ui: bool = True
     extra_middlewares: Sequence[Middleware] = ()
 
 
@@ -89,8 +87,6 @@ def build_app(
     _serve_both_slash_forms(app, routers)
     openapi.install(app, options.identity)
     docs.install(app)
-    if options.ui:
-        app.router.routes.extend(ui_routes())
     return app
 
 

@@ -10,8 +10,16 @@ from agentscope.app.rag.service.limits import ServiceLimits
 from agentscope.errors import InvalidInputError
 
 RESERVED = frozenset(
-    ("filename", "media_type", "size_bytes")  # of the document
-    + ("document_id", "run_id", "epoch", "chunk_index", "kb_id")  # of the stored point
+    (
+        "filename",
+        "media_type",
+        "size_bytes",
+        "document_id",
+        "run_id",
+        "epoch",
+        "chunk_index",
+        "kb_id",
+    )
 )
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MAX_KEY_CHARS = 100
