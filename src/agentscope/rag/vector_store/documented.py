@@ -1,4 +1,8 @@
-"""The documented calls, told in terms of runs: they read every run and write the empty one."""
+"""What every store can do with a few calls of its own.
+
+The documented calls are told in terms of runs: they read every run and write the empty one. The
+deletions of the run contract are filters.
+"""
 
 import abc
 from collections.abc import AsyncIterator
@@ -15,11 +19,11 @@ from agentscope.rag.document import (
     VectorSearchResult,
 )
 from agentscope.rag.vector_store.base import RunVectorStore, equality_filter
-from agentscope.rag.vector_store.filter import And, Equals, Filter
+from agentscope.rag.vector_store.filter import And, Equals, Filter, Not, Range
 
 
 class DocumentedCalls(RunVectorStore):
-    """Implements `VectorStoreBase` on top of `RunVectorStore` and one ordered scan."""
+    """Implements `VectorStoreBase` and the named deletions by filters and one ordered scan."""
 
     @abc.abstractmethod
     def scan(self, collection: str, where: Filter | None = None) -> AsyncIterator[StoreHit]:
@@ -27,6 +31,25 @@ class DocumentedCalls(RunVectorStore):
 
         Memory stays bounded.
         """
+
+    async def delete_document(self, collection: str, document_id: str) -> None:
+        await self.delete_where(collection, Equals("document_id", document_id))
+
+    async def delete_run(self, collection: str, document_id: str, run_id: str) -> None:
+        await self.delete_where(
+            collection, And((Equals("document_id", document_id), Equals("run_id", run_id)))
+        )
+
+    async def delete_stale(
+        self, collection: str, document_id: str, *, below_epoch: int, keep_run_id: str | None
+    ) -> None:
+        clauses: list[Filter] = [
+            Equals("document_id", document_id),
+            Range("epoch", lt=below_epoch),
+        ]
+        if keep_run_id is not None:
+            clauses.append(Not(Equals("run_id", keep_run_id)))
+        await self.delete_where(collection, And(tuple(clauses)))
 
     async def insert(self, collection: str, records: list[VectorRecord]) -> None:
         """Store `records` in the empty run."""

@@ -115,27 +115,6 @@ class InMemoryVectorStore(DocumentedCalls):
         chunks.sort(key=lambda chunk: chunk.chunk_index)
         return [chunk.model_copy(deep=True) for chunk in chunks[offset : offset + limit]]
 
-    async def delete_document(self, collection: str, document_id: str) -> None:
-        self._drop(collection, lambda point: point.document_id == document_id)
-
-    async def delete_run(self, collection: str, document_id: str, run_id: str) -> None:
-        self._drop(
-            collection,
-            lambda point: point.document_id == document_id and point.run.run_id == run_id,
-        )
-
-    async def delete_stale(
-        self, collection: str, document_id: str, *, below_epoch: int, keep_run_id: str | None
-    ) -> None:
-        self._drop(
-            collection,
-            lambda point: (
-                point.document_id == document_id
-                and point.run.epoch < below_epoch
-                and point.run.run_id != keep_run_id
-            ),
-        )
-
     async def delete_where(self, collection: str, where: Filter) -> None:
         self._drop(collection, lambda point: matches(where, filter_fields(point)))
 
