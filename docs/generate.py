@@ -1,0 +1,105 @@
+"""Writes the reference pages that follow from the code: `python docs/generate.py [--check]`."""
+
+import inspect
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from agentscope import errors
+from agentscope.app import create_app
+from agentscope.app.api.errors import STATUS_OF
+from agentscope.app.message_bus import InMemoryMessageBus
+from agentscope.app.rag.blob_store import LocalBlobStore
+from agentscope.app.rag.knowledge_base_manager import CollectionPerKbManager
+from agentscope.app.settings import settings_table
+from agentscope.app.storage import InMemoryStorage
+from agentscope.rag.parser import PDFParser, TextParser
+from agentscope.rag.vector_store.memory import InMemoryVectorStore
+
+REFERENCE = Path(__file__).parent / "reference"
+
+
+def error_classes() -> list[type[errors.AgentScopeError]]:
+    """Return the whole family, by code."""
+    found = [
+        value
+        for value in vars(errors).values()
+        if inspect.isclass(value) and issubclass(value, errors.AgentScopeError)
+    ]
+    return sorted(found, key=lambda kind: (kind.code, kind.__name__))
+
+
+def status_of(kind: type[errors.AgentScopeError]) -> int:
+    """Return the HTTP status of an error class: its own or its nearest parent's."""
+    return next(STATUS_OF[parent] for parent in kind.__mro__ if parent in STATUS_OF)
+
+
+def errors_page() -> str:
+    """Return the page of all error codes."""
+    lines = [
+        "# Errors",
+        "",
+        'Every error is JSON: `{"detail": "a plain sentence", "code": "..."}`. For a request that',
+        "does not fit its schema `detail` is a list. The same codes stand in `error_detail.code`",
+        "of a document.",
+        "",
+        "| code | status | retry helps | meaning |",
+        "|---|---|---|---|",
+    ]
+    for kind in error_classes():
+        meaning = (kind.__doc__ or "").strip().splitlines()[0]
+        retry = "yes" if kind.retryable else ""
+        lines.append(f"| `{kind.code}` | {status_of(kind)} | {retry} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def settings_page() -> str:
+    """Return the page of all settings."""
+    head = (
+        "# Settings\n\nEvery default of the command line is an environment variable; `serve`, "
+        "`worker` and the\nclient commands read them. Times are seconds, sizes bytes.\n\n"
+    )
+    return head + settings_table()
+
+
+def openapi_page() -> str:
+    """Return the OpenAPI document of an app with knowledge bases."""
+    storage = InMemoryStorage()
+    with tempfile.TemporaryDirectory() as root:
+        app = create_app(
+            storage,
+            InMemoryMessageBus(),
+            knowledge_base_manager=CollectionPerKbManager(storage, InMemoryVectorStore()),
+            knowledge_parsers=[TextParser(), PDFParser()],
+            blob_store=LocalBlobStore(root),
+            secret_key="only-for-the-document-0123456789abcdef",  # noqa: S106 - seals nothing
+        )
+        return json.dumps(app.openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+PAGES = {
+    "errors.md": errors_page,
+    "settings.md": settings_page,
+    "openapi.json": openapi_page,
+}
+
+
+def main() -> int:
+    """Write the pages, or say which differ."""
+    stale = []
+    for name, make in PAGES.items():
+        path, text = REFERENCE / name, make()
+        if "--check" in sys.argv:
+            if not path.exists() or path.read_text() != text:
+                stale.append(name)
+        else:
+            REFERENCE.mkdir(exist_ok=True)
+            path.write_text(text)
+    if stale:
+        sys.stderr.write(f"stale: {', '.join(stale)}; run `make docs`\n")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
