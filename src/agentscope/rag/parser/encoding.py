@@ -109,7 +109,20 @@ _PRIORS = {
 _OTHER_PRIOR = -2.0
 _RARE_PRIOR = -5.0
 _RARE = frozenset(
-    "mac_arabic mac_farsi viscii tcvn ptcp154 kz1048 johab cp860 cp861 cp863 cp864 cp1125".split()
+    [
+        "mac_arabic",
+        "mac_farsi",
+        "viscii",
+        "tcvn",
+        "ptcp154",
+        "kz1048",
+        "johab",
+        "cp860",
+        "cp861",
+        "cp863",
+        "cp864",
+        "cp1125",
+    ]
 )
 
 assert charsets is not None  # imported because it registers codecs
@@ -220,7 +233,12 @@ def _telling_lines(file: bytes | Path) -> Iterator[bytes]:
 
 def is_utf8(file: bytes | Path) -> bool:
     """Tell whether the whole file is valid UTF-8."""
-    decoder = codecs.getincrementaldecoder("utf-8")("strict")
+    return decodes(file, "utf-8")
+
+
+def decodes(file: bytes | Path, encoding: str) -> bool:
+    """Tell whether the whole file is valid in `encoding`."""
+    decoder = codecs.getincrementaldecoder(encoding)("strict")
     try:
         for block in blocks(file):
             decoder.decode(block)

@@ -30,6 +30,8 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _WORD_BONUS = 2.5
 _WORDS_MAX = 12
 _FEW_LETTERS_COST = 8.0
+_LANGUAGE_SAMPLE = 4000
+_LANGUAGE_LETTERS = 30
 _CONTROLS_ALLOWED = frozenset("\t\n\r\f\x1b")
 # (last code point, script) in ascending order.
 _SCRIPTS = (
@@ -144,7 +146,7 @@ def _pair_cost(before: str, after: str) -> float:
         return _letters_cost(before, after)
     odd_after = after in _NOT_AFTER or unicodedata.category(after) in _SYMBOLS
     odd_before = before in _NOT_BEFORE or unicodedata.category(before) in _SYMBOLS
-    return -2.0 if before.isalpha() and odd_after or after.isalpha() and odd_before else 0.0
+    return -2.0 if (before.isalpha() and odd_after) or (after.isalpha() and odd_before) else 0.0
 
 
 def _letters_cost(before: str, after: str) -> float:
@@ -260,3 +262,17 @@ def _korean_weight(char: str, script: str) -> float:
     except UnicodeEncodeError:
         return -13.0
     return -8.0
+
+
+def language_of(text: str) -> str | None:
+    """Return the code of the language `text` is probably in, or None if little speaks for any."""
+    sample = text[:_LANGUAGE_SAMPLE]
+    reading = reading_of(sample)
+    foreign = sum(reading.scripts.values())
+    if foreign + reading.ascii_letters < _LANGUAGE_LETTERS:
+        return None
+    code = best_language(reading)[1]
+    hits = sum(reading.words[word] for word in _BY_CODE[code].words)
+    if _BY_CODE[code].script != "latin":
+        return code if foreign * 4 >= reading.ascii_letters else None
+    return code if hits * 12 >= sum(reading.words.values()) else None
