@@ -4,7 +4,12 @@ import logging
 import sys
 from typing import Any
 
-_OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_OWN = frozenset(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+    "color_message",
+}
 _NOISY = ("httpx", "httpcore", "urllib3", "asyncio", "PIL", "pypdf")
 
 

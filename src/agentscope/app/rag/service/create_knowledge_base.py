@@ -90,8 +90,11 @@ async def _check_credential(
     service: KnowledgeBaseService, user_id: str, config: EmbeddingModelConfig
 ) -> None:
     credential_id = config.credential_id
+    local_type = str(LocalCredential.model_fields["type"].default)
+    if config.type != local_type:
+        require_embedding_provider(config.type)
     if credential_id == LOCAL_CREDENTIAL_ID and service.credentials.local_embedding:
-        stored_type = str(LocalCredential.model_fields["type"].default)
+        stored_type = local_type
     else:
         found = is_id(credential_id) and await service.storage.credentials.get(
             user_id, credential_id
@@ -101,11 +104,8 @@ async def _check_credential(
         stored_type = str(found.data.get("type"))
     if config.type != stored_type:
         raise InvalidInputError(
-            f"The credential '{credential_id}' is of type '{stored_type}', "
-            f"not '{config.type[:100]}'."
+            f"The credential '{credential_id}' is of type '{stored_type}', not '{config.type}'."
         )
-    if credential_id != LOCAL_CREDENTIAL_ID:
-        require_embedding_provider(config.type)
 
 
 def require_embedding_provider(type_name: str) -> None:

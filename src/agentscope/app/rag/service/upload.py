@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -22,6 +21,7 @@ from agentscope.errors import (
     KnowledgeBaseNotFoundError,
     NotReadyError,
     TooLargeError,
+    UpstreamError,
 )
 from agentscope.identity import new_id
 from agentscope.rag.parser.media_types import charset_of, plain_media_type
@@ -59,11 +59,18 @@ class IncomingFile(Protocol):
 
 
 class _Meter:
-    """Counts and hashes what passes, keeps the upload alive, and stops it at the limit."""
+    """Counts and hashes what passes, keeps the upload alive, and stops it at the limit.
 
-    def __init__(self, service: KnowledgeBaseService, document: DocumentRecord) -> None:
+    `sent_at` is the loop time before the request that began the upload was sent: from it counts
+    how long the storage keeps the upload.
+    """
+
+    def __init__(
+        self, service: KnowledgeBaseService, document: DocumentRecord, sent_at: float
+    ) -> None:
         self._service = service
         self._document = document
+        self._sent_at = sent_at
         self._hash = hashlib.sha256()
         self.size = 0
         self.head = b""
@@ -73,10 +80,7 @@ class _Meter:
         return self._hash.hexdigest()
 
     async def through(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        policy, documents = self._service.policy, self._service.storage.documents
         limit = self._service.limits.upload_bytes
-        pause = policy.timings.upload_ttl.total_seconds() / 3
-        extended = time.monotonic()
         async for chunk in chunks:
             self.size += len(chunk)
             if self.size > limit:
@@ -84,10 +88,33 @@ class _Meter:
             if len(self.head) < HEAD_BYTES:
                 self.head += chunk[: HEAD_BYTES - len(self.head)]
             self._hash.update(chunk)
-            if time.monotonic() - extended > pause:
-                await extend_upload(documents, self._document.id, policy=policy)
-                extended = time.monotonic()
+            await self._keep_alive()
             yield chunk
+        # ◆ upload_deadline: the blob gets its name only after this; were the upload given up
+        # meanwhile and purged for good, nobody would ever remove the blob.
+        if self._age() >= self._lifetime():
+            raise NotReadyError("The upload took too long and was given up.")
+
+    def _age(self) -> float:
+        return asyncio.get_running_loop().time() - self._sent_at
+
+    def _lifetime(self) -> float:
+        return self._service.policy.timings.upload_ttl.total_seconds()
+
+    async def _keep_alive(self) -> None:
+        if self._age() <= self._lifetime() / 3:
+            return
+        sent_at = asyncio.get_running_loop().time()
+        documents, policy = self._service.storage.documents, self._service.policy
+        try:
+            await extend_upload(documents, self._document.id, policy=policy)
+            self._sent_at = sent_at
+        except UpstreamError as exc:
+            if self._age() >= self._lifetime():
+                raise
+            # Tried again with the next bytes: one failed call ends no upload.
+            fields = {"document_id": self._document.id, "error_code": exc.code}
+            logger.warning("upload_not_extended", extra=fields)
 
 
 async def upload(
@@ -108,11 +135,13 @@ async def upload(
     document_id = new_id()
     key = f"kb/{kb}/{document_id}/1"
     intent = {"id": document_id, "filename": filename, "blob_uri": service.blobs.uri(key)}
+    sent_at = asyncio.get_running_loop().time()
     document = await service.storage.documents.begin_upload(
         owner, kb, intent, policy=service.policy
     )
     try:
-        result = await _receive(service, document, key, file)
+        meter = _Meter(service, document, sent_at)
+        result = await _receive(service, document, key, file, meter)
     except BaseException as exc:
         await _give_up(service, document, exc)
         raise
@@ -121,9 +150,12 @@ async def upload(
 
 
 async def _receive(
-    service: KnowledgeBaseService, document: DocumentRecord, key: str, file: IncomingFile
+    service: KnowledgeBaseService,
+    document: DocumentRecord,
+    key: str,
+    file: IncomingFile,
+    meter: _Meter,
 ) -> UploadResult:
-    meter = _Meter(service, document)
     uri = await service.blobs.write(key, meter.through(file.chunks()))
     fields = file.fields()
     stored = {
