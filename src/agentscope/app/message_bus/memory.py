@@ -13,7 +13,8 @@ MAX_UNREAD_SIGNALS = 1000
 class InMemoryMessageBus(MessageBus):
     """Queue and signals of one event loop; gone with the process, which is harmless."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_queue_entries: int = MAX_QUEUE_ENTRIES) -> None:
+        self._max_queue_entries = max_queue_entries
         self._queues: dict[str, deque[tuple[str, dict[str, Any]]]] = {}
         # A dict keeps the order of subscription, so that a seeded simulation repeats itself.
         self._listeners: dict[str, dict[asyncio.Queue[dict[str, Any] | None], None]] = {}
@@ -30,7 +31,7 @@ class InMemoryMessageBus(MessageBus):
         del ttl_secs
         self._next_id += 1
         entry_id = str(self._next_id)
-        queue = self._queues.setdefault(key, deque(maxlen=MAX_QUEUE_ENTRIES))
+        queue = self._queues.setdefault(key, deque(maxlen=self._max_queue_entries))
         queue.append((entry_id, dict(payload)))
         return entry_id
 
