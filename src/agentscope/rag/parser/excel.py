@@ -14,6 +14,7 @@ from agentscope.rag.parser.flow import (
     TableFormat,
     check_table_format,
     plain_text,
+    refuse_empty,
     text_section,
 )
 from agentscope.rag.parser.ooxml import Package, picture_bytes
@@ -72,7 +73,9 @@ class ExcelParser(SyncParser):
             with Package(file, filename, _LIMITS) as package:
                 book = XlsxBook(package)
                 yield from self._sections(book.sheets(), filename, report, package)
-                if book.damage or package.damaged:
+                damaged = bool(book.damage or package.damaged)
+                refuse_empty(report, filename, damaged=damaged)
+                if damaged:
                     report.warn("Parts of the file are damaged; cells may be missing.")
         elif kind == "ods":
             with OpenDocument(file, filename, _LIMITS) as document:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+from agentscope.errors import CorruptFileError
 from agentscope.message.blocks import Base64Source, DataBlock, TextBlock
 from agentscope.rag.document import ParseReport, Section
 from agentscope.rag.parser.cleaning import cleaned
@@ -29,11 +30,15 @@ _CHARACTERS = (
 
 def plain_text(text: str) -> str:
     """Return `text` with plain line ends and without control characters and lone surrogates."""
+    if text.isprintable():  # excludes all that would change, and is true of most cells
+        return text
     return cleaned(text.translate(_CHARACTERS))
 
 
 def one_line(text: str) -> str:
     """Return `text` with each run of white space made one space."""
+    if text.isprintable() and "  " not in text:  # printable text has no white space but this
+        return text.strip()
     return _BLANK.sub(" ", plain_text(text)).strip()
 
 
@@ -192,3 +197,15 @@ def counted(sections: Iterator[Section], report: ParseReport) -> Iterator[Sectio
         report.coverage.total += 1
         report.coverage.with_text += section.content.type == "text"
         yield section
+
+
+def refuse_empty(report: ParseReport, filename: str, *, damaged: bool) -> None:
+    """Refuse a damaged file from which nothing could be read, after all was tried.
+
+    Raises:
+        CorruptFileError: so that damage is not taken for a file without text.
+    """
+    if damaged and report.coverage.with_text == 0:
+        raise CorruptFileError(
+            "The file is damaged and nothing could be read from it.", filename=filename
+        )

@@ -5,6 +5,7 @@ around the text, have a parser of their own.
 """
 
 import codecs
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,6 +81,9 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _CELL_CHARACTERS_MAX = 500
 _ROWS_MAX = 20_000
 _CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""")
+_TAG = re.compile(
+    r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^<>]*>", re.DOTALL | re.IGNORECASE
+)
 _INVISIBLE = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all")
 
 
@@ -109,14 +113,22 @@ def html_blocks(
     if not text.strip():
         return
     parser = etree.HTMLParser(
-        encoding="utf-8", no_network=True, recover=True, remove_comments=True, remove_pis=True
+        encoding="utf-8",
+        huge_tree=True,  # raises the depth at which text is lost; the tree is never recursed
+        no_network=True,
+        recover=True,
+        remove_comments=True,
+        remove_pis=True,
     )
     clean = plain_text(text).encode("utf-8")
     try:
         root = etree.fromstring(clean, parser)
     except (etree.XMLSyntaxError, ValueError):
         root = None
-    if root is not None:
+    if root is None or any("depth" in entry.message for entry in parser.error_log):
+        bare = one_line(html.unescape(_TAG.sub(" ", text)))
+        yield from [TextBlockItem(bare)] if bare else []
+    else:
         yield from _Walk(etree.iterwalk(root, events=("start", "end")), table_format).blocks()
 
 

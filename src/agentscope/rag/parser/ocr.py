@@ -18,12 +18,7 @@ NARROW_SIDE = 736  # pixels; what the detector of the engine wants at least
 # cases only, yet inside a word its weight is next to nothing. A weight above this one is a blank;
 # measured on four typefaces, words read right rise from about half to six in seven.
 _BLANK_WEIGHT = 0.008
-_IDEOGRAPHS = (
-    ("\u2e80", "\u9fff"),
-    ("\uac00", "\ud7a3"),
-    ("\uf900", "\ufaff"),
-    ("\uff00", "\uffef"),
-)
+_UNSPACED = (("\u2e80", "\u9fff"), ("\uf900", "\ufaff"), ("\uff00", "\uffef"))
 
 
 def is_installed() -> bool:

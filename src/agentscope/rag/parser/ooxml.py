@@ -10,7 +10,13 @@ from urllib.parse import unquote
 
 from agentscope.errors import CorruptFileError, EncryptedFileError, ParseError
 from agentscope.rag.parser.compound import COMPOUND_MAGIC, CompoundFile
-from agentscope.rag.parser.xmlguard import Element, attribute, local_name, parse_xml
+from agentscope.rag.parser.xmlguard import (
+    Element,
+    attribute,
+    local_name,
+    parse_xml,
+    stream_xml,
+)
 from agentscope.rag.parser.zipguard import ZipContainer, ZipLimits
 
 RELATIONSHIP_COUNT_MAX = 50_000
@@ -55,6 +61,13 @@ class Package:
                 "The file is damaged: a part that it needs is missing.", filename=self.filename
             )
         return parse_xml(self.zip.read(part), self.filename)
+
+    def stream(
+        self, part: str, tags: frozenset[str], damage: list[str] | None = None
+    ) -> Iterator[Element]:
+        """Yield elements of a part as they end, once it is known that the part is no bomb."""
+        self.zip.measure(part)
+        yield from stream_xml(self.zip.iter_bytes(part), tags, self.filename, damage)
 
     def side_xml(self, part: str) -> Element:
         """Return the root of the part, or None when it is missing or damaged.

@@ -16,6 +16,7 @@ from agentscope.rag.parser.flow import (
     TableFormat,
     check_table_format,
     counted,
+    refuse_empty,
     table_text,
 )
 from agentscope.rag.parser.odf import (
@@ -83,6 +84,7 @@ class OpenDocument:
 
     def stream(self, tags: frozenset[str]) -> Iterator[Element]:
         """Yield elements of the content part as they end."""
+        self.zip.measure("content.xml")
         pieces = self.zip.iter_bytes("content.xml")
         return stream_xml(pieces, tags, self.filename, self.damage)
 
@@ -121,6 +123,7 @@ class OpenDocumentParser(SyncParser):
                 yield from reading.slides()
             else:
                 yield from counted(reading.text(), report)
+            refuse_empty(report, filename, damaged=bool(document.damage))
             if document.damage:
                 report.warn("The document is damaged; text after the damage may be missing.")
 

@@ -12,6 +12,7 @@ from agentscope.rag.parser.flow import (
     TableFormat,
     check_table_format,
     plain_text,
+    refuse_empty,
     table_text,
     text_section,
 )
@@ -82,6 +83,7 @@ class PPTParser(SyncParser):
             master = "\n".join(reader.master_lines())
             if master:
                 yield text_section(master, filename, {"part": "master"})
+            refuse_empty(report, filename, damaged=bool(package.damaged))
             if package.damaged:
                 report.warn("Parts of the file are damaged and were left out.")
 

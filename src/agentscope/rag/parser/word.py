@@ -14,6 +14,7 @@ from agentscope.rag.parser.flow import (
     TableFormat,
     check_table_format,
     counted,
+    refuse_empty,
     table_text,
 )
 from agentscope.rag.parser.hypertext import html_text
@@ -32,7 +33,6 @@ from agentscope.rag.parser.xmlguard import (
     child,
     children,
     local_name,
-    stream_xml,
 )
 
 _OOXML = "application/vnd.openxmlformats-officedocument.wordprocessingml."
@@ -78,6 +78,7 @@ class WordParser(SyncParser):
         with Package(file, filename) as package:
             reading = _Reading(self, package, filename, report)
             yield from counted(reading.sections(), report)
+            refuse_empty(report, filename, damaged=bool(package.damaged or reading.damage))
             if package.damaged:
                 report.warn("Parts of the file are damaged and were left out.")
 
@@ -97,16 +98,15 @@ class _Reading:
         self.pictures = PictureBudget(source, report)
         self.styles: dict[str, int] = {}
         self.notes: dict[tuple[str, str], str] = {}
+        self.damage: list[str] = []
 
     def sections(self) -> Iterator[Section]:
         self.styles = heading_styles(self._side_part("styles"))
         self._read_notes()
         yield from self._margins("header")
-        damage: list[str] = []
-        pieces = self.package.zip.iter_bytes(self.part)
-        for block in stream_xml(pieces, _BLOCKS, self.package.filename, damage):
+        for block in self.package.stream(self.part, _BLOCKS, self.damage):
             yield from self._block(block)
-        if damage:
+        if self.damage:
             self.report.warn("The document is damaged; text after the damage may be missing.")
         for text in self.notes.values():
             self.flow.note(text)

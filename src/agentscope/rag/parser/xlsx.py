@@ -1,5 +1,6 @@
 """Workbooks in SpreadsheetML, read as streams: memory depends on the text, not on the range."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -25,6 +26,8 @@ from agentscope.rag.parser.xmlguard import (
 SHARED_STRINGS_MAX = 5_000_000
 SHARED_CHARACTERS_MAX = 256_000_000
 COLUMNS_MAX = 16_384
+_BLANK_CELL = re.compile(rb'<c r="[A-Z]{1,3}[0-9]{1,7}"[^<>]*/>')
+_BLANK_ROW = re.compile(rb'<row r="[0-9]{1,7}"[^<>]*(?:/>|>\s*</row>)')
 _ROW = frozenset({"row"})
 _STRING = frozenset({"si"})
 
@@ -59,7 +62,9 @@ class XlsxBook:
                 )
 
     def _rows(self, part: str) -> Iterator[Cells]:
-        pieces = self.package.zip.iter_bytes(part)
+        self.package.zip.measure(part)
+        pieces = (without_blanks(piece) for piece in self.package.zip.iter_bytes(part))
+        columns: dict[str, int] = {}
         number = 0
         for row in stream_xml(pieces, _ROW, self.package.filename, self.damage):
             stated = row.get("r")
@@ -67,7 +72,10 @@ class XlsxBook:
             cells: dict[int, str] = {}
             column = -1
             for cell in row:
-                column = column_index(cell.get("r") or "", column + 1)
+                letters = (cell.get("r") or "").rstrip("0123456789")
+                if letters not in columns:
+                    columns[letters] = column_index(letters)
+                column = columns[letters] if columns[letters] >= 0 else column + 1
                 text = self._cell_text(cell) if len(cell) else ""
                 if text and column < COLUMNS_MAX:
                     cells[column] = text
@@ -78,18 +86,25 @@ class XlsxBook:
         kind = cell.get("t") or "n"
         if kind == "inlineStr":
             return _string_text(cell)
-        found = child(cell, "v")
+        found = cell[-1]
+        if not found.tag.endswith("}v"):
+            found = child(cell, "v")
         value = (found.text or "") if found is not None else ""
         if kind == "s":
             return self.strings[int(value)] if _is_index(value, self.strings) else ""
+        if kind == "n" and value:
+            return self._number_text(value, cell.get("s") or "0")
         if kind == "b":
             return {"1": "TRUE", "0": "FALSE"}.get(value, value)
-        if kind != "n" or not value:
-            return value.replace("T", " ") if kind == "d" else value
+        return value.replace("T", " ") if kind == "d" else value
+
+    def _number_text(self, value: str, style: str) -> str:
+        at = int(style) if style.isdecimal() and len(style) < 9 else 0
+        kind = self.kinds[at] if at < len(self.kinds) else NumberKind.NUMBER
+        if kind is NumberKind.NUMBER and len(value) < 16 and value.isdecimal():
+            return value
         try:
-            style = int(cell.get("s") or 0)
-            number_kind = self.kinds[style] if style < len(self.kinds) else NumberKind.NUMBER
-            return cell_number(float(value), number_kind, from_1904=self.from_1904)
+            return cell_number(float(value), kind, from_1904=self.from_1904)
         except (ValueError, OverflowError):
             return value
 
@@ -98,8 +113,7 @@ class XlsxBook:
             if part not in self.package.zip:
                 continue
             size = 0
-            pieces = self.package.zip.iter_bytes(part)
-            for item in stream_xml(pieces, _STRING, self.package.filename, self.damage):
+            for item in self.package.stream(part, _STRING, self.damage):
                 text = _string_text(item)
                 size += len(text)
                 if len(self.strings) >= SHARED_STRINGS_MAX or size > SHARED_CHARACTERS_MAX:
@@ -151,14 +165,24 @@ class XlsxBook:
             yield from self.package.related(drawing, "image")
 
 
-def column_index(reference: str, default: int) -> int:
-    """Return the column from 0 that a reference such as `AB12` names, else `default`."""
+def column_index(letters: str) -> int:
+    """Return the column from 0 that letters such as `AB` name, -1 if they name none."""
     column = 0
-    for character in reference:
+    for character in letters[:4]:
         if not "A" <= character <= "Z":
-            break
+            return -1
         column = column * 26 + ord(character) - 64
-    return column - 1 if 0 < column <= COLUMNS_MAX else default
+    return column - 1 if column <= COLUMNS_MAX else -1
+
+
+def without_blanks(piece: bytes) -> bytes:
+    """Drop cells and rows that only carry a format, before they cost an element each.
+
+    Only those that state their place go: the others count for the place of what follows.
+    """
+    if b"<c r=" not in piece and b"<row r=" not in piece:
+        return piece
+    return _BLANK_ROW.sub(b"", _BLANK_CELL.sub(b"", piece))
 
 
 def _string_text(item: Element) -> str:

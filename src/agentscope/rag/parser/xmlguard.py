@@ -79,7 +79,7 @@ def stream_xml(
         raise
     except (etree.XMLSyntaxError, ValueError) as exc:
         raise CorruptFileError(filename=filename) from exc
-    for entry in parser.error_log:
+    for entry in parser.feed_error_log:
         if "depth" in entry.message:
             raise ParseLimitError("The file is nested too deeply.", filename=filename)
         if damage is not None:

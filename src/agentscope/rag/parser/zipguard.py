@@ -29,6 +29,32 @@ _DAMAGE = (
 )
 
 
+class _CountingStream(io.RawIOBase):
+    """Counts what is read, to know how much stored data an inflated size comes from."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__()
+        self._stream = stream
+        self.count = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = self._stream.read(-1 if size is None else size)
+        self.count += len(data)
+        return data
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class ZipLimits:
     """What one container may cost; sizes are inflated bytes."""
@@ -38,7 +64,7 @@ class ZipLimits:
     single_bytes: int = 96 << 20
     total_bytes: int = 1 << 30
     ratio: int = 150
-    """Inflated by stored bytes; repetitive sheets stay below 100, deflate bombs reach 1,000."""
+    """Inflated by consumed bytes; repetitive sheets stay below 100, deflate bombs reach 1,000."""
     ratio_floor_bytes: int = 8 << 20
     """The ratio only counts above this size: small entries may be as repetitive as they like."""
 
@@ -55,15 +81,16 @@ class ZipContainer:
         self._stream: IO[bytes] = io.BytesIO(file) if isinstance(file, bytes) else file.open("rb")
         try:
             self._check_directory()
-            self._zip = zipfile.ZipFile(self._stream)
+            self._counter = _CountingStream(self._stream)
+            self._zip = zipfile.ZipFile(self._counter)
+        except ParseError:
+            self._stream.close()
+            raise
         except _DAMAGE as exc:
             self._stream.close()
             raise CorruptFileError(
                 "The file is damaged: its archive cannot be opened.", filename=filename
             ) from exc
-        except ParseError:
-            self._stream.close()
-            raise
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for info in self._zip.infolist():
             self._entries.setdefault(self._key(info.filename), info)
@@ -105,33 +132,41 @@ class ZipContainer:
         if info.flag_bits & 0x1:
             raise EncryptedFileError(filename=self.filename)
         single = min(limit_bytes or self.limits.single_bytes, self.limits.total_bytes)
-        size = 0
+        size = stored = 0
         try:
             with self._zip.open(info) as stream:
-                while piece := stream.read(STEP_BYTES):
+                while True:
+                    before = self._counter.count
+                    piece = stream.read(STEP_BYTES)
+                    stored += self._counter.count - before
+                    if not piece:
+                        return
                     size += len(piece)
                     self._inflated += len(piece)
-                    self._check_size(size, single, info.compress_size)
+                    self._check_size(size, single, stored)
                     yield piece
-        except RuntimeError as exc:
-            raise EncryptedFileError(filename=self.filename) from exc
+        except ParseError:
+            raise
         except _DAMAGE as exc:
-            if isinstance(exc, ParseError):
-                raise
             raise CorruptFileError(
                 "The file is damaged: a part of its archive cannot be read.",
                 filename=self.filename,
             ) from exc
 
-    def measure(self) -> None:
-        """Inflate everything once and keep nothing: for libraries that open the file themselves.
+    def measure(self, *names: str) -> None:
+        """Inflate the entries once and keep nothing, all of them if none is named.
+
+        For content that is costly to read, so that a bomb is found before work is spent on it,
+        and for libraries that open the file themselves.
 
         Raises:
             ParseError: as `read` for the first entry that breaks a rule.
         """
-        for name in self.names:
-            for _ in self.iter_bytes(name, self.limits.total_bytes):
+        before = self._inflated
+        for name in names or self.names:
+            for _ in self.iter_bytes(name, None if names else self.limits.total_bytes):
                 pass
+        self._inflated = before
 
     @staticmethod
     def _key(name: str) -> str:
