@@ -83,8 +83,9 @@ class Insertion:
     ) -> set[asyncio.Task[None]]:
         done, pending = await asyncio.wait(running, return_when=until)
         running -= done  # in place, so that the caller cancels only what still runs
-        for task in done:
-            task.result()
+        failures = [error for task in done if (error := task.exception()) is not None]
+        if failures:  # every outcome was read above, or the loop would complain about the others
+            raise failures[0]
         return pending
 
     async def _batches(self, chunks: Chunks) -> AsyncIterator[list[Chunk]]:

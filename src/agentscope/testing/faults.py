@@ -29,7 +29,7 @@ from agentscope.testing.simulation import SimulationLoop
 
 T = TypeVar("T")
 
-LATE_SECONDS = 20.0  # below the request timeout: later than that nothing is promised
+LATE_SECONDS = 8.0  # below the simulated request timeout: later than that nothing is promised
 
 
 @dataclass
@@ -54,13 +54,19 @@ class Network:
         self.closed = False
         self.calls = 0
 
-    async def call(self, operation: Callable[[], Awaitable[T]], error: type[AgentScopeError]) -> T:
-        """Send one call and wait for its answer."""
+    async def call(
+        self,
+        operation: Callable[[], Awaitable[T]],
+        error: type[AgentScopeError],
+        *,
+        seconds: float = 0.01,
+    ) -> T:
+        """Send one call and wait for its answer; each way takes `seconds` on average."""
         if self.closed:
             raise error("The simulation is over.")
         self.calls += 1
         answer: asyncio.Future[T] = self.loop.create_future()
-        self.loop.spawn(None, self._serve(operation, error, answer))
+        self.loop.spawn(None, self._serve(operation, error, answer, 1.0 / seconds))
         return await answer
 
     async def _serve(
@@ -68,10 +74,11 @@ class Network:
         operation: Callable[[], Awaitable[T]],
         error: type[AgentScopeError],
         answer: "asyncio.Future[T]",
+        pace: float,
     ) -> None:
         rng, rates = self.loop.rng, self.rates
         fate = rng.random()
-        await asyncio.sleep(rng.expovariate(100.0))
+        await asyncio.sleep(rng.expovariate(pace))
         if rng.random() < rates.slow:
             await asyncio.sleep(rng.uniform(0.0, LATE_SECONDS))
         if fate < rates.before:
@@ -85,7 +92,7 @@ class Network:
         except Exception as exc:
             _fail(answer, exc)
             return
-        await asyncio.sleep(rng.expovariate(100.0))
+        await asyncio.sleep(rng.expovariate(pace))
         if fate < rates.before + rates.late + rates.after:
             _fail(answer, error("The answer was lost."))
         elif not answer.done():
@@ -98,7 +105,7 @@ def _fail(answer: "asyncio.Future[Any]", error: Exception) -> None:
         answer.exception()  # nobody may be there to read it
 
 
-def behind(network: Network, inner: T, error: type[AgentScopeError]) -> T:
+def behind(network: Network, inner: T, error: type[AgentScopeError], *, seconds: float = 0.01) -> T:
     """Return a client of `inner` whose calls go over the network.
 
     Streams (async generators) are read directly: they serve the audit only.
@@ -106,7 +113,7 @@ def behind(network: Network, inner: T, error: type[AgentScopeError]) -> T:
     kind: Any = type(inner)
     members: dict[str, Any] = {"__aenter__": _entered, "__aexit__": _left, "aclose": _closed}
     for name in _calls(kind):
-        members[name] = _remote(network, inner, name, error)
+        members[name] = _remote(network, inner, name, error, seconds)
     client_type = type(f"Remote{kind.__name__}", (kind,), members)
     client: Any = object.__new__(client_type)
     client.__dict__.update(inner.__dict__)
@@ -123,10 +130,14 @@ def _calls(kind: Any) -> tuple[str, ...]:
     )
 
 
-def _remote(network: Network, inner: Any, name: str, error: type[AgentScopeError]) -> Any:
+def _remote(
+    network: Network, inner: Any, name: str, error: type[AgentScopeError], seconds: float
+) -> Any:
     async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         del self
-        return await network.call(lambda: getattr(inner, name)(*args, **kwargs), error)
+        return await network.call(
+            lambda: getattr(inner, name)(*args, **kwargs), error, seconds=seconds
+        )
 
     return call
 

@@ -29,6 +29,7 @@ class Process:
     name: str
     dead: bool = False
     frozen_until: float = 0.0
+    lag: float = 0.0  # how far its own clock is behind: a suspended machine does not count time
     waiting: list[asyncio.Handle] = field(default_factory=list)
     main: "asyncio.Task[None] | None" = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)

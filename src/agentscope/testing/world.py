@@ -64,14 +64,32 @@ USER = "user-1"
 TRACE_LINES = 400
 POISON, CORRUPT, CRASH, EMPTY, SLOW = "POISON", "CORRUPT", "CRASH", "EMPTY", "SLOW"
 
+# The documented durations, a third each: the same protocol with less waiting.
 SIMULATED = Policy(
     timings=Timings(
-        poll_interval=timedelta(seconds=6),
-        sweep_interval=timedelta(seconds=8),
-        drain_timeout=timedelta(seconds=20),
+        lease_ttl=timedelta(seconds=30),
+        heartbeat=timedelta(seconds=15),
+        margin=timedelta(seconds=4),
+        request_timeout=timedelta(seconds=10),
+        upload_ttl=timedelta(seconds=20),
+        poll_interval=timedelta(seconds=3),
+        sweep_interval=timedelta(seconds=4),
+        drain_timeout=timedelta(seconds=7),
+        grace_extra=timedelta(seconds=20),
     ),
-    limits=Limits(slots=3, max_attempts=12),
+    limits=Limits(slots=2, max_attempts=12),
 )
+
+
+class ProcessClock(LoopClock):
+    """The clock of one process; it stands still while the machine is suspended."""
+
+    def __init__(self, process: Process) -> None:
+        super().__init__()
+        self._process = process
+
+    def monotonic(self) -> float:
+        return super().monotonic() - self._process.lag
 
 
 @dataclass(eq=False)
@@ -109,7 +127,7 @@ class LineReader:
         return ReadOutcome(len(lines), len(lines), ParseReport(media_type="text/plain"), 0.0)
 
     async def _behave(self, word: str) -> None:
-        await asyncio.sleep(self._world.rng.uniform(0.0, 3.0))
+        await asyncio.sleep(self._world.rng.expovariate(0.5))
         if word == POISON:
             process = current_process()
             assert process is not None, "files are read by workers"
@@ -121,7 +139,7 @@ class LineReader:
         elif word == CRASH:
             raise ParserCrashError
         elif word == SLOW:
-            await asyncio.sleep(self._world.rng.uniform(30.0, 300.0))
+            await asyncio.sleep(self._world.rng.uniform(30.0, 120.0))
 
 
 @dataclass(slots=True)
@@ -173,9 +191,9 @@ class World:
     def _manager(self) -> CollectionPerKbManager:
         storage = RemoteStorage(self.network, self.storage)
         manager = CollectionPerKbManager(
-            storage, behind(self.network, self.vectors, VectorStoreError)
+            storage, behind(self.network, self.vectors, VectorStoreError, seconds=0.3)
         )
-        model = behind(self.network, self.model, EmbeddingError)
+        model = behind(self.network, self.model, EmbeddingError, seconds=1.0)
 
         async def models(user_id: str, config: EmbeddingModelConfig) -> EmbeddingModelBase:
             del user_id, config
@@ -237,7 +255,7 @@ class World:
             policy=self.policy,
             node_id=process.name,
             temporary=self.scratch,
-            clock=self.clock,
+            clock=ProcessClock(process),
             rng=random.Random(self.rng.random()),
         )
         process.main = self.loop.spawn(process, self._work(process, parts))
@@ -249,6 +267,11 @@ class World:
         async with indexing(parts):
             await process.stop.wait()
 
+    def busy_workers(self) -> list[Process]:
+        """Return the workers that hold a lease, or all if none does."""
+        owners = {record.lease_owner for record in self.storage._state.documents.values()}
+        return [worker for worker in self.workers if worker.name in owners] or self.workers
+
     def kill(self, process: Process) -> None:
         """Kill a process at whatever it awaits."""
         self.note("kill", process.name)
@@ -257,6 +280,12 @@ class World:
     def freeze(self, process: Process, seconds: float) -> None:
         """Pause a process."""
         self.note("freeze", process.name, f"{seconds:.1f}s")
+        self.loop.freeze(process, seconds)
+
+    def suspend(self, process: Process, seconds: float) -> None:
+        """Pause the machine of a process: its clock stands still, so its deadlines come late."""
+        self.note("suspend", process.name, f"{seconds:.1f}s")
+        process.lag += seconds
         self.loop.freeze(process, seconds)
 
     async def drain(self, process: Process) -> None:

@@ -123,7 +123,9 @@ class Auditor:
         again = await current(self.storage, run.document_id)
         if again is not None and (again.active_run_id == run.run_id or not _collected(again)):
             return
-        subject = Subject("run", run.run_id, collection=name, document_id=run.document_id)
+        subject = Subject(
+            "run", run.run_id, collection=name, document_id=run.document_id, epoch=run.epoch
+        )
         what = "no document" if again is None else "a run that is not shown"
         message = f"{run.count} chunks in the vector store belong to {what}."
         report.add(Finding("I10", subject, message, repairable=True))

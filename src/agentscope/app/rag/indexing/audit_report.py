@@ -14,6 +14,7 @@ class Subject:
     id: str
     collection: str = ""
     document_id: str = ""
+    epoch: int = 0  # of a run
     age_seconds: float | None = None  # None: the back end does not know
 
 

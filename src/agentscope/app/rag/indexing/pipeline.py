@@ -184,9 +184,8 @@ class Pipeline:
                 if not watch.moved:
                     raise EmbeddingTimeoutError
         finally:
-            if not task.done():
-                task.cancel()
-                await asyncio.wait({task})
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def _verify(self, attempt: Attempt, handle: KnowledgeBase, total: int) -> None:
         """◆ verify: a run that is not complete in the store is never published."""

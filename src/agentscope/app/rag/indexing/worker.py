@@ -226,6 +226,9 @@ async def _stop(*tasks: "asyncio.Task[Any]") -> None:
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # seen: what it raised while it was being stopped matters no more
 
 
 def log_fields(document: DocumentRecord) -> dict[str, Any]:
