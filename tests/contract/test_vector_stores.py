@@ -1,12 +1,16 @@
 """Binds the vector store suite to every store."""
 
+import asyncio
 import contextlib
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
+from agentscope.rag.document import Point
 from agentscope.rag.vector_store.base import RunVectorStore
 from agentscope.rag.vector_store.embedded import EmbeddedVectorStore
+from agentscope.rag.vector_store.embedded_build import build
 from agentscope.rag.vector_store.memory import InMemoryVectorStore
 from agentscope.testing.vector_store import VectorStoreSuite
 
@@ -27,4 +31,30 @@ class TestEmbeddedVectorStore(VectorStoreSuite):
         """Give a fresh store in a directory of its own."""
         with tempfile.TemporaryDirectory() as directory:
             async with EmbeddedVectorStore(directory) as store:
+                yield store
+
+
+class IndexedStore(EmbeddedVectorStore):
+    """Has an index from the first point on, and waits for it after every write."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, index_from_values=1)
+
+    async def upsert(self, collection: str, points: Sequence[Point]) -> None:
+        await super().upsert(collection, points)
+        await self.wait_for_indexes()
+
+    async def _build(self, database: Path, target: Path) -> bool:
+        await asyncio.to_thread(build, database, target)
+        return True
+
+
+class TestEmbeddedVectorStoreWithIndex(VectorStoreSuite):
+    """The embedded store when its nearest-neighbour index proposes the candidates."""
+
+    @contextlib.asynccontextmanager
+    async def open_store(self) -> AsyncIterator[RunVectorStore]:
+        """Give a fresh store in a directory of its own."""
+        with tempfile.TemporaryDirectory() as directory:
+            async with IndexedStore(directory) as store:
                 yield store

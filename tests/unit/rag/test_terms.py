@@ -3,7 +3,13 @@
 import time
 
 from agentscope.rag.stemmer import stem
-from agentscope.rag.terms import MAX_QUERY_TERMS, document_terms, query_terms
+from agentscope.rag.terms import (
+    MAX_QUERY_TERMS,
+    cut,
+    document_terms,
+    normalise,
+    query_terms,
+)
 
 
 def test_words_are_folded_stemmed_and_freed_of_accents() -> None:
@@ -48,6 +54,13 @@ def test_terms_are_bounded_and_fast() -> None:
     for text in ("a-" * 100_000, "_" * 100_000, "." * 100_000, "a" * 100_000, "字" * 100_000):
         document_terms(text)
     assert time.perf_counter() - begin < 5
+
+
+def test_terms_with_and_without_places_are_the_same() -> None:
+    """The fast way and the way that highlights agree."""
+    text = "GitHub备份失败 v2.0.1-rc_1 naïve हिन्दी a-b 知 ｶﾞｷﾞ ERR-0x19. don't " + "x-" * 60
+    placed = [term.text for term in cut(normalise(text), singles=True)]
+    assert sorted(placed) == sorted(document_terms(text))
 
 
 def test_known_stems() -> None:

@@ -24,7 +24,10 @@ from agentscope.errors import (
 from agentscope.rag.document import Chunk, Point, StoredRun, StoreHit, Vector
 from agentscope.rag.vector_store.documented import DocumentedCalls
 from agentscope.rag.vector_store.embedded_build import build_in_child
-from agentscope.rag.vector_store.embedded_collection import OpenCollection
+from agentscope.rag.vector_store.embedded_collection import (
+    INDEX_FROM_VALUES,
+    OpenCollection,
+)
 from agentscope.rag.vector_store.embedded_files import (
     collection_names,
     directory_name,
@@ -62,15 +65,24 @@ class _Slot:
 class EmbeddedVectorStore(DocumentedCalls):
     """Keeps collections under `path`, which one process may use at a time.
 
-    The directory is locked on first use and released by `aclose`.
+    The directory is locked on first use and released by `aclose`. From `index_from_values` vector
+    values on a collection gets a nearest-neighbour index, built by a child process.
     """
 
-    def __init__(self, path: str | Path, *, max_open: int = 200, threads: int = 4) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        max_open: int = 200,
+        threads: int = 4,
+        index_from_values: int = INDEX_FROM_VALUES,
+    ) -> None:
         if max_open < 1 or threads < 1:
             raise InvalidInputError("max_open and threads must be at least 1.")
         self.path = Path(path)
         self._max_open = max_open
         self._threads = threads
+        self._index_from_values = index_from_values
         self._pool: ThreadPoolExecutor | None = None
         self._lock: IO[bytes] | None = None
         self._is_closed = False
@@ -152,7 +164,7 @@ class EmbeddedVectorStore(DocumentedCalls):
 
             def write(open_: OpenCollection, batch: Sequence[Point] = batch) -> bool:
                 open_.upsert(batch)
-                return open_.wants_index
+                return open_.index.is_wanted
 
             if await self._write(collection, write):
                 self._schedule_index(collection)
@@ -294,7 +306,9 @@ class EmbeddedVectorStore(DocumentedCalls):
                 directory = await self._directory(name)
                 if not await self._threaded(directory.is_dir):
                     raise CollectionNotFoundError
-                slot.collection = await self._threaded(lambda: OpenCollection(directory))
+                slot.collection = await self._threaded(
+                    lambda: OpenCollection(directory, index_from_values=self._index_from_values)
+                )
             return slot.collection
 
     async def _evict(self) -> None:
@@ -328,25 +342,29 @@ class EmbeddedVectorStore(DocumentedCalls):
             except Exception:
                 logger.exception("vector_index_build_failed", extra={"collection": name})
 
+    async def _build(self, database: Path, target: Path) -> bool:
+        return await build_in_child(database, target)
+
     async def _build_and_adopt(self, name: str) -> None:
         begun = await self._write(
-            name, lambda open_: (open_.database, open_.begin_index()) if open_.wants_index else None
+            name,
+            lambda open_: (open_.database, open_.index.begin()) if open_.index.is_wanted else None,
         )
         if begun is None:
             return
         database, target = begun
         try:
-            is_built = await build_in_child(database, target)
+            is_built = await self._build(database, target)
         except BaseException:
-            await self._write(name, lambda open_: open_.give_up_index(target))
+            await self._write(name, lambda open_: open_.index.give_up(target))
             raise
         if not is_built:
             logger.warning("vector_index_build_failed", extra={"collection": name})
-            await self._write(name, lambda open_: open_.give_up_index(target))
+            await self._write(name, lambda open_: open_.index.give_up(target))
             return
         try:
-            await self._write(name, lambda open_: open_.adopt_index(target))
+            await self._write(name, lambda open_: open_.index.adopt(target))
         except IndexBrokenError:
-            await self._write(name, lambda open_: open_.give_up_index(target))
+            await self._write(name, lambda open_: open_.index.give_up(target))
             raise
         logger.info("vector_index_built", extra={"collection": name})

@@ -10,6 +10,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
+from agentscope.optional import require
 from agentscope.rag.vector_store.embedded_index import VectorIndex
 
 _BATCH = 1000
@@ -17,8 +18,7 @@ _BATCH = 1000
 
 def build(database: Path, target: Path) -> None:
     """Write an index of every vector in `database` to the new directory `target`."""
-    os.nice(10)
-    numpy = __import__("numpy")
+    numpy = require("numpy", package="numpy", extra="all")
     connection = sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)
     (dimensions,) = connection.execute(
         "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'dimensions'"
@@ -63,4 +63,5 @@ async def build_in_child(database: Path, target: Path) -> bool:
 
 
 if __name__ == "__main__":
+    os.nice(10)
     build(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -61,6 +61,12 @@ class VectorIndex:
         """Return the number of vectors."""
         return int(_guarded(lambda: self._handle.stats.doc_count))
 
+    @property
+    def outside_graph(self) -> int:
+        """Return about how many vectors are compared one by one, because the graph lacks them."""
+        stats = _guarded(lambda: self._handle.stats)
+        return round(int(stats.doc_count) * (1 - float(stats.index_completeness.get(FIELD, 0))))
+
     def add(self, ids: Sequence[int], vectors: Any) -> None:
         """Add or replace vectors, an array of shape (len(ids), dimensions)."""
         document = _zvec().Doc
@@ -109,7 +115,7 @@ _READY: list[Any] = []
 def _zvec() -> Any:
     """Return the zvec module, set up once: no console log, one thread for maintenance."""
     if not _READY:
-        module: Any = require("zvec", package="zvec", extra="embedded")
+        module: Any = require("zvec", package="zvec", extra="all")
         try:
             module.init(log_level=module.LogLevel.FATAL, optimize_threads=1)
         except RuntimeError:
