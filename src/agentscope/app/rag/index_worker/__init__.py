@@ -1,1 +1,5 @@
-"""Placeholder; filled by the owner of this room."""
+"""A worker process: takes documents from the storage it shares with the API and indexes them."""
+
+from agentscope.app.rag.index_worker.run import run_worker
+
+__all__ = ["run_worker"]

@@ -7,6 +7,7 @@ from agentscope.app.rag.knowledge_base_manager.dimension_policy import (
     DimensionPolicyKind,
 )
 from agentscope.app.rag.knowledge_base_manager.models import EmbeddingModels
+from agentscope.app.rag.knowledge_base_manager.shared_collection import SharedCollectionManager
 from agentscope.errors import (
     DimensionPolicyError,
     KnowledgeBaseError,
@@ -22,4 +23,5 @@ __all__ = [
     "KnowledgeBaseError",
     "KnowledgeBaseManagerBase",
     "KnowledgeBaseNotFoundError",
+    "SharedCollectionManager",
 ]

@@ -1,0 +1,72 @@
+"""One collection for many knowledge bases: for very many small tenants.
+
+Points carry the id of their knowledge base and every search is restricted to it. All knowledge
+bases have the same dimensions, and those of one embedding model share a collection.
+"""
+
+import hashlib
+from typing import Any
+
+from agentscope.app.rag.knowledge_base_manager.creation import RecordedManager
+from agentscope.app.rag.knowledge_base_manager.dimension_policy import (
+    DimensionPolicy,
+    DimensionPolicyKind,
+)
+from agentscope.app.records import EmbeddingModelConfig, KnowledgeBaseRecord, KnowledgeBaseStatus
+from agentscope.app.storage.base import StorageBase
+from agentscope.rag.vector_store.base import VectorStoreBase
+from agentscope.rag.vector_store.filter import Equals
+
+KB_FIELD = "kb_id"
+PAGE = 500
+
+
+class SharedCollectionManager(RecordedManager):
+    """Keeps the points of all knowledge bases of one model in one collection.
+
+    With `dimension` the policy is fixed; without, the first knowledge base decides for all.
+    """
+
+    def __init__(
+        self, storage: StorageBase, vector_store: VectorStoreBase, dimension: int | None = None
+    ) -> None:
+        super().__init__(storage, vector_store)
+        self._dimension = dimension
+
+    async def get_dimension_policy(self) -> DimensionPolicy:
+        """Return the fixed dimension, or that of the knowledge bases there are."""
+        if self._dimension is not None:
+            return DimensionPolicy(DimensionPolicyKind.FIXED, self._dimension)
+        after = ""
+        while page := await self.storage.knowledge_bases.all(after=after, limit=PAGE):
+            for record in page:
+                if record.status is not KnowledgeBaseStatus.DELETING:
+                    dimension = record.embedding_model_config.dimensions
+                    return DimensionPolicy(DimensionPolicyKind.LOCKED_BY_EXISTING, dimension)
+            after = page[-1].id
+        return DimensionPolicy()
+
+    def collection_name(
+        self, knowledge_base_id: str, generation: int, config: EmbeddingModelConfig
+    ) -> str:
+        """Return the collection of the model; vectors of two models are never mixed."""
+        del knowledge_base_id, generation
+        model = hashlib.sha256(f"{config.type}\0{config.model}".encode()).hexdigest()[:12]
+        return f"shared_{config.dimensions}_{model}"
+
+    def metadata_filter(self, record: KnowledgeBaseRecord) -> dict[str, Any] | None:
+        """Return what restricts the collection to this knowledge base."""
+        return {KB_FIELD: record.id}
+
+    async def drop(self, record: KnowledgeBaseRecord) -> None:
+        """Remove the points of this knowledge base; the collection stays for the others."""
+        await self.store.delete_where(record.collection_name, Equals(KB_FIELD, record.id))
+
+    async def collections(self, record: KnowledgeBaseRecord) -> list[str]:
+        """Return the one collection."""
+        return [record.collection_name]
+
+    def owns_collection(self, name: str) -> bool:
+        """Say that an empty shared collection is no orphan: the next knowledge base uses it."""
+        del name
+        return False
