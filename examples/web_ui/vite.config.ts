@@ -70,5 +70,8 @@ export default defineConfig({
     include: ['tests/**/*.test.{ts,tsx}'],
     setupFiles: ['tests/setup.ts'],
     restoreMocks: true,
+    testTimeout: 20_000,
+    isolate: false,
+    fileParallelism: false,
   },
 });

@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Health
+         * @description Ask every part; 503 with the same body if one of them does not answer.
+         */
+        get: operations["get_health_health_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/credential/schemas": {
         parameters: {
             query?: never;
@@ -11,31 +31,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ListCredentialSchemasResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        /**
+         * Get Schemas
+         * @description Return the form of every credential type.
+         */
+        get: operations["get_schemas_credential_schemas_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -51,81 +51,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ListCredentialsResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Get Credentials
+         * @description List the caller's credentials, secrets masked.
+         */
+        get: operations["get_credentials_credential__get"];
         put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["CreateCredentialRequest"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CreateCredentialResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Post Credential
+         * @description Store a credential; its secrets are encrypted.
+         */
+        post: operations["post_credential_credential__post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -142,122 +78,52 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    credential_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Remove Credential
+         * @description Delete a credential.
+         */
+        delete: operations["remove_credential_credential__credential_id__delete"];
         options?: never;
         head?: never;
-        patch: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    credential_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["UpdateCredentialRequest"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CredentialView"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Patch Credential
+         * @description Replace a credential; a masked or absent secret keeps its stored value.
+         */
+        patch: operations["patch_credential_credential__credential_id__patch"];
         trace?: never;
     };
-    "/health": {
+    "/embedding-model/": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HealthResponse"];
-                    };
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
+        /**
+         * Get Models
+         * @description List the embedding models of a provider.
+         */
+        get: operations["get_models_embedding_model__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
+        /**
+         * Get Agents
+         * @description List the agents: there are none here.
+         */
+        get: operations["get_agents_agent__get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -273,41 +139,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ListKbEmbeddingModelsResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Get Embedding Models
+         * @description List the embedding models that a new knowledge base can use.
+         */
+        get: operations["get_embedding_models_knowledge_bases_embedding_models_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -323,41 +159,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ListChunkersResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Get Chunkers
+         * @description List the chunkers that a new knowledge base can use, the default first.
+         */
+        get: operations["get_chunkers_knowledge_bases_chunkers_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -373,41 +179,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["KbMiddlewareParametersSchemaResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Get Parameters Schema
+         * @description Return the form of the parameters of the middleware for agents.
+         */
+        get: operations["get_parameters_schema_knowledge_bases_middleware_parameters_schema_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -423,41 +199,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ListSupportedContentTypesResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Get Supported Content Types
+         * @description List the file types that can be read here, and the limits.
+         */
+        get: operations["get_supported_content_types_knowledge_bases_supported_content_types_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -473,99 +219,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: {
-                    id?: string | null;
-                    name?: string | null;
-                    page?: number;
-                    page_size?: number;
-                    orderby?: string;
-                    desc?: boolean;
-                };
-                header: {
-                    "x-user-id": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ListKnowledgeBasesResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Get Knowledge Bases
+         * @description List knowledge bases.
+         */
+        get: operations["get_knowledge_bases_knowledge_bases__get"];
         put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["CreateKnowledgeBaseRequest"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CreateKnowledgeBaseResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Post Knowledge Base
+         * @description Create a knowledge base.
+         */
+        post: operations["post_knowledge_base_knowledge_bases__post"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
-    };
-    "/knowledge_bases/{knowledge_base_id}/documents/reindex": {
-        post: { parameters: { path: { knowledge_base_id: string } }; responses: { 200: { content: { "application/json": unknown } } } };
-    };
-    "/knowledge_bases/{knowledge_base_id}/documents/{document_id}/reindex": {
-        post: { parameters: { path: { knowledge_base_id: string; document_id: string } }; responses: { 200: { content: { "application/json": unknown } } } };
     };
     "/knowledge_bases/{knowledge_base_id}": {
         parameters: {
@@ -574,87 +243,45 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: { parameters: { path: { knowledge_base_id: string } }; responses: { 200: { content: { "application/json": unknown } } } };
+        /**
+         * Get One Knowledge Base
+         * @description Read one knowledge base.
+         */
+        get: operations["get_one_knowledge_base_knowledge_bases__knowledge_base_id__get"];
         put?: never;
         post?: never;
-        delete: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    knowledge_base_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Remove Knowledge Base
+         * @description Delete a knowledge base with all its documents.
+         */
+        delete: operations["remove_knowledge_base_knowledge_bases__knowledge_base_id__delete"];
         options?: never;
         head?: never;
-        patch: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    knowledge_base_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["UpdateKnowledgeBaseRequest"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["KnowledgeBaseView"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
+        /**
+         * Patch Knowledge Base
+         * @description Rename a knowledge base or change how it is searched.
+         */
+        patch: operations["patch_knowledge_base_knowledge_bases__knowledge_base_id__patch"];
+        trace?: never;
+    };
+    "/knowledge_bases/{knowledge_base_id}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
+        get?: never;
+        put?: never;
+        /**
+         * Post Search
+         * @description Search the documents of a knowledge base.
+         */
+        post: operations["post_search_knowledge_bases__knowledge_base_id__search_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/knowledge_bases/{knowledge_base_id}/documents": {
@@ -664,93 +291,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: {
-                    id?: string | null;
-                    keywords?: string | null;
-                    status?: string | null;
-                    page?: number;
-                    page_size?: number;
-                    orderby?: string;
-                    desc?: boolean;
-                };
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    knowledge_base_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ListKnowledgeDocumentsResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Get Documents
+         * @description List the documents of a knowledge base.
+         */
+        get: operations["get_documents_knowledge_bases__knowledge_base_id__documents_get"];
         put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    knowledge_base_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "multipart/form-data": components["schemas"]["Body_upload_knowledge_document_knowledge_bases__knowledge_base_id__documents_post"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["UploadKnowledgeDocumentResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Post Document
+         * @description Upload a file; it is indexed in the background.
+         */
+        post: operations["post_document_knowledge_bases__knowledge_base_id__documents_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -764,47 +315,33 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query: {
-                    ids: string;
-                };
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    knowledge_base_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ListKnowledgeDocumentStatusResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Get Status
+         * @description Return the state of many documents at once.
+         */
+        get: operations["get_status_knowledge_bases__knowledge_base_id__documents_status_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/knowledge_bases/{knowledge_base_id}/documents/reindex": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Reindex Failed
+         * @description Index every failed document of the knowledge base again.
+         */
+        post: operations["post_reindex_failed_knowledge_bases__knowledge_base_id__documents_reindex_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -818,91 +355,44 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: {
-                    download?: boolean;
-                    token?: string | null;
-                };
-                header?: {
-                    "x-user-id"?: string | null;
-                };
-                path: {
-                    knowledge_base_id: string;
-                    document_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": unknown;
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Get Original
+         * @description Download the original file of a document.
+         */
+        get: operations["get_original_knowledge_bases__knowledge_base_id__documents__document_id__get"];
         put?: never;
         post?: never;
-        delete: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    knowledge_base_id: string;
-                    document_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Remove Document
+         * @description Delete a document; it is invisible from this moment.
+         */
+        delete: operations["remove_document_knowledge_bases__knowledge_base_id__documents__document_id__delete"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/knowledge_bases/{knowledge_base_id}/search": {
+    "/knowledge_bases/{knowledge_base_id}/documents/{document_id}/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Info
+         * @description Read one document's data, with what its last run found out.
+         */
+        get: operations["get_info_knowledge_bases__knowledge_base_id__documents__document_id__info_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/knowledge_bases/{knowledge_base_id}/documents/{document_id}/reindex": {
         parameters: {
             query?: never;
             header?: never;
@@ -911,47 +401,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    knowledge_base_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["SearchKnowledgeBaseRequest"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["SearchKnowledgeBaseResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Post Reindex
+         * @description Index a document again; what is searchable stays so meanwhile.
+         */
+        post: operations["post_reindex_knowledge_bases__knowledge_base_id__documents__document_id__reindex_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -965,47 +419,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: {
-                    page?: number;
-                    page_size?: number;
-                };
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    knowledge_base_id: string;
-                    document_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ListDocumentChunksResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Get Chunks
+         * @description List the chunks of a document in their order.
+         */
+        get: operations["get_chunks_knowledge_bases__knowledge_base_id__documents__document_id__chunks_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1023,94 +441,31 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "x-user-id": string;
-                };
-                path: {
-                    knowledge_base_id: string;
-                    document_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["DocumentDownloadTokenResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        /**
+         * Post Download Token
+         * @description Make a token that opens the original of this document for ten minutes.
+         */
+        post: operations["post_download_token_knowledge_bases__knowledge_base_id__documents__document_id__download_token_post"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/embedding-model/": {
+    "/operator/audit": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query: {
-                    provider: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ListEmbeddingModelsResponse"];
-                    };
-                };
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                422: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["HTTPValidationError"];
-                    };
-                };
-            };
-        };
+        get?: never;
         put?: never;
-        post?: never;
+        /**
+         * Post Audit
+         * @description Compare records, vectors and files, and mend what is certain if asked to.
+         */
+        post: operations["post_audit_operator_audit_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1121,12 +476,38 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** Base64Source */
+        /**
+         * AuditResponse
+         * @description Faults apart from what is merely unfinished.
+         */
+        AuditResponse: {
+            /** Clean */
+            clean: boolean;
+            /** Total */
+            total: number;
+            /** Findings */
+            findings: components["schemas"]["FindingView"][];
+            /** Unfinished */
+            unfinished: {
+                [key: string]: number;
+            };
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            };
+            /** Repaired */
+            repaired: string[];
+            /** Waiting */
+            waiting: number;
+        };
+        /**
+         * Base64Source
+         * @description Data given inline, base64 encoded.
+         */
         Base64Source: {
             /**
-             * Type
-             * @default base64
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "base64";
             /** Data */
@@ -1134,14 +515,14 @@ export interface components {
             /** Media Type */
             media_type: string;
         };
-        /** Body_upload_knowledge_document_knowledge_bases__knowledge_base_id__documents_post */
-        Body_upload_knowledge_document_knowledge_bases__knowledge_base_id__documents_post: {
-            /** File */
-            file: string;
-            /** Content Type */
-            content_type?: string | null;
-        };
-        /** Chunk */
+        /**
+         * Chunk
+         * @description The unit that is embedded and found.
+         *
+         *     `chunk_index` counts from 0 over the whole document. A text chunk that was cut from a
+         *     section has `char_start` and `char_end` in `metadata`: code points into that section's text,
+         *     and `section_index`, which counts sections from 0.
+         */
         Chunk: {
             /** Content */
             content: components["schemas"]["TextBlock"] | components["schemas"]["DataBlock"];
@@ -1156,8 +537,11 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** ChunkerConfig */
-        ChunkerConfig: {
+        /**
+         * ChunkerConfigBody
+         * @description Which chunker a knowledge base cuts with.
+         */
+        ChunkerConfigBody: {
             /** Type */
             type: string;
             /** Parameters */
@@ -1165,7 +549,10 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** ChunkerInfo */
+        /**
+         * ChunkerInfo
+         * @description One chunker and the form of its parameters.
+         */
         ChunkerInfo: {
             /** Type */
             type: string;
@@ -1174,19 +561,18 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** CreateCredentialRequest */
-        CreateCredentialRequest: {
-            /** Data */
-            data: {
-                [key: string]: unknown;
-            };
-        };
-        /** CreateCredentialResponse */
+        /**
+         * CreateCredentialResponse
+         * @description The id of the new credential.
+         */
         CreateCredentialResponse: {
             /** Credential Id */
             credential_id: string;
         };
-        /** CreateKnowledgeBaseRequest */
+        /**
+         * CreateKnowledgeBaseRequest
+         * @description A new knowledge base; model and chunker are pinned for its life.
+         */
         CreateKnowledgeBaseRequest: {
             /** Name */
             name: string;
@@ -1195,43 +581,69 @@ export interface components {
              * @default
              */
             description: string;
-            embedding_model_config: components["schemas"]["EmbeddingModelConfig"];
-            chunker_config?: components["schemas"]["ChunkerConfig"] | null;
+            embedding_model_config: components["schemas"]["EmbeddingModelConfigBody"];
+            chunker_config?: components["schemas"]["ChunkerConfigBody"] | null;
+            /** Search Mode */
+            search_mode?: ("vector" | "keyword" | "hybrid") | null;
         };
-        /** CreateKnowledgeBaseResponse */
+        /**
+         * CreateKnowledgeBaseResponse
+         * @description The id of the new knowledge base.
+         */
         CreateKnowledgeBaseResponse: {
             /** Knowledge Base Id */
             knowledge_base_id: string;
         };
-        /** CredentialView */
+        /**
+         * CredentialPayloadRequest
+         * @description A provider credential; `data.type` says which, see `GET /credential/schemas`.
+         */
+        CredentialPayloadRequest: {
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * CredentialUse
+         * @description A knowledge base that embeds with the credential.
+         */
+        CredentialUse: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * CredentialView
+         * @description One credential.
+         */
         CredentialView: {
             /** Id */
-            id?: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at?: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at?: string;
+            id: string;
+            /** Updated At */
+            updated_at: string;
+            /** Created At */
+            created_at: string;
             /** User Id */
-            user_id?: string;
+            user_id: string;
             /** Data */
             data: {
                 [key: string]: unknown;
             };
             /** Editable */
             editable: boolean;
+            /** Used By */
+            used_by?: components["schemas"]["CredentialUse"][];
         };
-        /** DataBlock */
+        /**
+         * DataBlock
+         * @description An image or other binary content.
+         */
         DataBlock: {
             /**
-             * Type
-             * @default data
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "data";
             /** Id */
@@ -1245,25 +657,35 @@ export interface components {
             /** Finished At */
             finished_at?: string | null;
         };
-        /** DimensionPolicy */
-        DimensionPolicy: {
-            kind: components["schemas"]["DimensionPolicyKind"];
-            /** Dimension */
-            dimension?: number | null;
-        };
         /**
          * DimensionPolicyKind
+         * @description How free the choice is.
          * @enum {string}
          */
         DimensionPolicyKind: "any" | "fixed" | "locked_by_existing";
-        /** DocumentDownloadTokenResponse */
+        /**
+         * DimensionPolicyView
+         * @description Which dimensions a new knowledge base may have.
+         */
+        DimensionPolicyView: {
+            kind: components["schemas"]["DimensionPolicyKind"];
+            /** Dimension */
+            dimension: number | null;
+        };
+        /**
+         * DocumentDownloadTokenResponse
+         * @description A token for one document; `expires_at` is in Unix seconds.
+         */
         DocumentDownloadTokenResponse: {
             /** Token */
             token: string;
             /** Expires At */
             expires_at: number;
         };
-        /** EmbeddingModelCard */
+        /**
+         * EmbeddingModelCard
+         * @description What a user may choose; `supported_dimensions` None means that `dimensions` is fixed.
+         */
         EmbeddingModelCard: {
             /**
              * Type
@@ -1281,20 +703,10 @@ export interface components {
              * @enum {string}
              */
             status: "active" | "deprecated" | "sunset";
-            /**
-             * Input Types
-             * @default [
-             *       "text/plain"
-             *     ]
-             */
-            input_types: string[];
-            /**
-             * Output Types
-             * @default [
-             *       "application/x-embedding"
-             *     ]
-             */
-            output_types: string[];
+            /** Input Types */
+            input_types?: string[];
+            /** Output Types */
+            output_types?: string[];
             /** Dimensions */
             dimensions: number;
             /** Supported Dimensions */
@@ -1307,13 +719,14 @@ export interface components {
             };
             /** Parameter Overrides */
             parameter_overrides?: {
-                [key: string]: {
-                    [key: string]: unknown;
-                };
+                [key: string]: unknown;
             };
         };
-        /** EmbeddingModelConfig */
-        EmbeddingModelConfig: {
+        /**
+         * EmbeddingModelConfigBody
+         * @description Which model a knowledge base embeds with.
+         */
+        EmbeddingModelConfigBody: {
             /** Type */
             type: string;
             /** Credential Id */
@@ -1327,12 +740,52 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** HTTPValidationError */
-        HTTPValidationError: {
+        /**
+         * ErrorBody
+         * @description Any answer that is not a success; `code` is stable, `detail` is for people.
+         */
+        ErrorBody: {
             /** Detail */
-            detail?: components["schemas"]["ValidationError"][];
+            detail: string | components["schemas"]["Problem"][];
+            /** Code */
+            code: string;
         };
-        /** HealthResponse */
+        /**
+         * ErrorDetail
+         * @description Why the last run did not end in `ready`.
+         */
+        ErrorDetail: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /** Stage */
+            stage: string;
+            /** Retryable */
+            retryable: boolean;
+            /** Attempt */
+            attempt: number;
+        };
+        /**
+         * FindingView
+         * @description An invariant that does not hold.
+         */
+        FindingView: {
+            /** Invariant */
+            invariant: string;
+            /** Subject */
+            subject: {
+                [key: string]: unknown;
+            };
+            /** Message */
+            message: string;
+            /** Repairable */
+            repairable: boolean;
+        };
+        /**
+         * HealthResponse
+         * @description Whether the service and each of its parts can do its work now.
+         */
         HealthResponse: {
             /**
              * Status
@@ -1346,92 +799,106 @@ export interface components {
                 [key: string]: "ok" | "not_ready" | "disabled";
             };
         };
-        /** KbEmbeddingProvider */
+        /**
+         * KbEmbeddingProvider
+         * @description A credential and the models it opens.
+         */
         KbEmbeddingProvider: {
             credential: components["schemas"]["CredentialView"];
             /** Models */
             models: components["schemas"]["EmbeddingModelCard"][];
         };
-        /** KbMiddlewareParametersSchemaResponse */
-        KbMiddlewareParametersSchemaResponse: {
-            /** Parameter Schema */
-            parameter_schema: {
-                [key: string]: unknown;
-            };
-        };
-        /** KnowledgeBaseStatusCounts */
-        KnowledgeBaseStatusCounts: {
-            /**
-             * Pending
-             * @default 0
-             */
-            pending: number;
-            /**
-             * Parsing
-             * @default 0
-             */
-            parsing: number;
-            /**
-             * Chunking
-             * @default 0
-             */
-            chunking: number;
-            /**
-             * Indexing
-             * @default 0
-             */
-            indexing: number;
-            /**
-             * Ready
-             * @default 0
-             */
-            ready: number;
-            /**
-             * Error
-             * @default 0
-             */
-            error: number;
-        };
-        /** KnowledgeBaseView */
+        /**
+         * KnowledgeBaseView
+         * @description One knowledge base.
+         */
         KnowledgeBaseView: {
             /** Id */
             id: string;
             /** Name */
             name: string;
-            /**
-             * Description
-             * @default
-             */
+            /** Description */
             description: string;
-            embedding_model_config: components["schemas"]["EmbeddingModelConfig"];
-            chunker_config?: components["schemas"]["ChunkerConfig"] | null;
-            /**
-             * Created At
-             * Format: date-time
-             */
+            embedding_model_config: components["schemas"]["EmbeddingModelConfigBody"];
+            chunker_config: components["schemas"]["ChunkerConfigBody"] | null;
+            /** Created At */
             created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
+            /** Updated At */
             updated_at: string;
             /** Editable */
             editable: boolean;
-            /**
-             * Document Count
-             * @default 0
-             */
+            /** Document Count */
             document_count: number;
-            /**
-             * Chunk Count
-             * @default 0
-             */
+            /** Chunk Count */
             chunk_count: number;
+            /** Size Bytes */
+            size_bytes: number;
             /** Credential Name */
-            credential_name?: string | null;
-            status_counts?: components["schemas"]["KnowledgeBaseStatusCounts"];
+            credential_name: string | null;
+            status_counts: components["schemas"]["StatusCounts"];
+            /**
+             * Search Mode
+             * @enum {string}
+             */
+            search_mode: "vector" | "keyword" | "hybrid";
+            /** Generation */
+            generation: number;
         };
-        /** KnowledgeDocumentView */
+        /**
+         * KnowledgeDocumentInfo
+         * @description One document with what its last run found out.
+         */
+        KnowledgeDocumentInfo: {
+            /** Id */
+            id: string;
+            /** Filename */
+            filename: string;
+            /** Size */
+            size: number;
+            /** Content Type */
+            content_type: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "pending" | "parsing" | "chunking" | "indexing" | "ready" | "error";
+            /** Error */
+            error: string | null;
+            /** Chunk Count */
+            chunk_count: number;
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string;
+            error_detail: components["schemas"]["ErrorDetail"] | null;
+            progress: components["schemas"]["ProgressView"];
+            /** Warnings */
+            warnings: string[];
+            /** Content Sha256 */
+            content_sha256: string | null;
+            /** Searchable */
+            searchable: boolean;
+            /** Duplicate Of */
+            duplicate_of: string | null;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** Knowledge Base Id */
+            knowledge_base_id: string;
+            /** Encoding */
+            encoding: string | null;
+            /** Report */
+            report: {
+                [key: string]: unknown;
+            };
+            /** Next Attempt At */
+            next_attempt_at: string | null;
+        };
+        /**
+         * KnowledgeDocumentView
+         * @description One document.
+         */
         KnowledgeDocumentView: {
             /** Id */
             id: string;
@@ -1440,50 +907,89 @@ export interface components {
             /** Size */
             size: number;
             /** Content Type */
-            content_type?: string | null;
+            content_type: string | null;
             /**
              * Status
              * @enum {string}
              */
             status: "pending" | "parsing" | "chunking" | "indexing" | "ready" | "error";
             /** Error */
-            error?: string | null;
-            /**
-             * Chunk Count
-             * @default 0
-             */
+            error: string | null;
+            /** Chunk Count */
             chunk_count: number;
-            /**
-             * Created At
-             * Format: date-time
-             */
+            /** Created At */
             created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
+            /** Updated At */
             updated_at: string;
+            error_detail: components["schemas"]["ErrorDetail"] | null;
+            progress: components["schemas"]["ProgressView"];
+            /** Warnings */
+            warnings: string[];
+            /** Content Sha256 */
+            content_sha256: string | null;
+            /** Searchable */
+            searchable: boolean;
+            /** Duplicate Of */
+            duplicate_of: string | null;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            };
         };
-        /** ListChunkersResponse */
+        /**
+         * LegScore
+         * @description Where one search leg put a hit: its raw score and its rank from 1.
+         */
+        LegScore: {
+            /** Score */
+            score: number;
+            /** Rank */
+            rank: number;
+        };
+        /**
+         * ListAgentsResponse
+         * @description No agents: they live in another product.
+         */
+        ListAgentsResponse: {
+            /** Agents */
+            agents: {
+                [key: string]: unknown;
+            }[];
+            /** Total */
+            total: number;
+        };
+        /**
+         * ListChunkersResponse
+         * @description The chunkers a knowledge base can be created with; the first is the default.
+         */
         ListChunkersResponse: {
             /** Chunkers */
             chunkers: components["schemas"]["ChunkerInfo"][];
         };
-        /** ListCredentialSchemasResponse */
+        /**
+         * ListCredentialSchemasResponse
+         * @description One JSON schema per provider type.
+         */
         ListCredentialSchemasResponse: {
             /** Schemas */
             schemas: {
                 [key: string]: unknown;
             }[];
         };
-        /** ListCredentialsResponse */
+        /**
+         * ListCredentialsResponse
+         * @description The user's credentials, oldest first.
+         */
         ListCredentialsResponse: {
             /** Credentials */
             credentials: components["schemas"]["CredentialView"][];
             /** Total */
             total: number;
         };
-        /** ListDocumentChunksResponse */
+        /**
+         * ListDocumentChunksResponse
+         * @description One page of chunks, in document order.
+         */
         ListDocumentChunksResponse: {
             /** Chunks */
             chunks: components["schemas"]["Chunk"][];
@@ -1494,66 +1000,143 @@ export interface components {
             /** Page Size */
             page_size: number;
         };
-        /** ListEmbeddingModelsResponse */
+        /**
+         * ListEmbeddingModelsResponse
+         * @description The models of one provider.
+         */
         ListEmbeddingModelsResponse: {
             /** Models */
             models: components["schemas"]["EmbeddingModelCard"][];
             /** Total */
             total: number;
         };
-        /** ListKbEmbeddingModelsResponse */
+        /**
+         * ListKbEmbeddingModelsResponse
+         * @description What a new knowledge base can embed with.
+         */
         ListKbEmbeddingModelsResponse: {
             /** Providers */
             providers: components["schemas"]["KbEmbeddingProvider"][];
-            policy: components["schemas"]["DimensionPolicy"];
+            policy: components["schemas"]["DimensionPolicyView"];
         };
-        /** ListKnowledgeBasesResponse */
+        /**
+         * ListKnowledgeBasesResponse
+         * @description One page of knowledge bases.
+         */
         ListKnowledgeBasesResponse: {
             /** Knowledge Bases */
             knowledge_bases: components["schemas"]["KnowledgeBaseView"][];
             /** Total */
             total: number;
-            /**
-             * Page
-             * @default 1
-             */
+            /** Page */
             page: number;
-            /**
-             * Page Size
-             * @default 30
-             */
+            /** Page Size */
             page_size: number;
         };
-        /** ListKnowledgeDocumentStatusResponse */
+        /**
+         * ListKnowledgeDocumentStatusResponse
+         * @description The documents asked for, in the order asked for; unknown ones are left out.
+         */
         ListKnowledgeDocumentStatusResponse: {
             /** Items */
             items: components["schemas"]["KnowledgeDocumentView"][];
         };
-        /** ListKnowledgeDocumentsResponse */
+        /**
+         * ListKnowledgeDocumentsResponse
+         * @description One page of documents.
+         */
         ListKnowledgeDocumentsResponse: {
             /** Documents */
             documents: components["schemas"]["KnowledgeDocumentView"][];
             /** Total */
             total: number;
-            /**
-             * Page
-             * @default 1
-             */
+            /** Page */
             page: number;
-            /**
-             * Page Size
-             * @default 30
-             */
+            /** Page Size */
             page_size: number;
         };
-        /** ListSupportedContentTypesResponse */
-        ListSupportedContentTypesResponse: {
-            /** Media Types */
-            media_types: string[];
-            /** Extensions */
-            extensions: string[];
+        /**
+         * ParametersSchemaResponse
+         * @description The form of the middleware's parameters.
+         */
+        ParametersSchemaResponse: {
+            /** Parameter Schema */
+            parameter_schema: {
+                [key: string]: unknown;
+            };
         };
-        /** SearchKnowledgeBaseRequest */
+        /**
+         * Problem
+         * @description One fault of a request that is not well-formed.
+         */
+        Problem: {
+            /** Type */
+            type: string;
+            /** Loc */
+            loc: (string | number)[];
+            /** Msg */
+            msg: string;
+            /** Input */
+            input?: unknown;
+            /** Ctx */
+            ctx?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * ProgressView
+         * @description How far the document is; `total` is 0 while unknown.
+         */
+        ProgressView: {
+            /** Stage */
+            stage: string;
+            /** Done */
+            done: number;
+            /** Total */
+            total: number;
+            /** Unit */
+            unit: string;
+        };
+        /**
+         * ReindexFailedResponse
+         * @description How many documents were queued again.
+         */
+        ReindexFailedResponse: {
+            /** Queued */
+            queued: number;
+        };
+        /**
+         * SearchHit
+         * @description A hit of `KnowledgeBase.search` with what is needed to explain and show it.
+         */
+        SearchHit: {
+            /** Score */
+            score: number;
+            /** Document Id */
+            document_id: string;
+            chunk: components["schemas"]["Chunk"];
+            /**
+             * Knowledge Base Id
+             * @default
+             */
+            knowledge_base_id: string;
+            vector?: components["schemas"]["LegScore"] | null;
+            keyword?: components["schemas"]["LegScore"] | null;
+            rerank?: components["schemas"]["LegScore"] | null;
+            /** Highlights */
+            highlights?: [
+                number,
+                number
+            ][];
+            /** Before */
+            before?: components["schemas"]["Chunk"][];
+            /** After */
+            after?: components["schemas"]["Chunk"][];
+        };
+        /**
+         * SearchKnowledgeBaseRequest
+         * @description A question to a knowledge base; everything but `query` is optional.
+         */
         SearchKnowledgeBaseRequest: {
             /** Query */
             query: string;
@@ -1562,20 +1145,83 @@ export interface components {
              * @default 5
              */
             top_k: number;
+            /** Mode */
+            mode?: ("vector" | "keyword" | "hybrid") | null;
+            /** Score Threshold */
+            score_threshold?: number | null;
+            /** Metadata Filter */
+            metadata_filter?: {
+                [key: string]: unknown;
+            } | null;
+            /** Document Ids */
+            document_ids?: string[] | null;
+            /** Content Types */
+            content_types?: string[] | null;
+            /**
+             * Neighbours
+             * @default 0
+             */
+            neighbours: number;
         };
-        /** SearchKnowledgeBaseResponse */
+        /**
+         * SearchKnowledgeBaseResponse
+         * @description Hits, best first; `total` counts those returned.
+         */
         SearchKnowledgeBaseResponse: {
             /** Results */
-            results: components["schemas"]["VectorSearchResult"][];
+            results: components["schemas"]["SearchHit"][];
             /** Total */
             total: number;
+            /** Took Ms */
+            took_ms: number;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "vector" | "keyword" | "hybrid";
+            /** Warnings */
+            warnings?: string[];
         };
-        /** TextBlock */
+        /**
+         * StatusCounts
+         * @description How many documents are in each state.
+         */
+        StatusCounts: {
+            /** Pending */
+            pending: number;
+            /** Parsing */
+            parsing: number;
+            /** Chunking */
+            chunking: number;
+            /** Indexing */
+            indexing: number;
+            /** Ready */
+            ready: number;
+            /** Error */
+            error: number;
+        };
+        /**
+         * SupportedContentTypesResponse
+         * @description What can be uploaded.
+         */
+        SupportedContentTypesResponse: {
+            /** Media Types */
+            media_types: string[];
+            /** Extensions */
+            extensions: string[];
+            /** Limits */
+            limits?: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * TextBlock
+         * @description A piece of text.
+         */
         TextBlock: {
             /**
-             * Type
-             * @default text
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "text";
             /** Text */
@@ -1587,37 +1233,37 @@ export interface components {
             /** Finished At */
             finished_at?: string | null;
         };
-        /** URLSource */
+        /**
+         * URLSource
+         * @description Data given by reference; this product never fetches it by itself.
+         */
         URLSource: {
             /**
-             * Type
-             * @default url
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "url";
-            /**
-             * Url
-             * Format: uri
-             */
+            /** Url */
             url: string;
             /** Media Type */
             media_type: string;
         };
-        /** UpdateCredentialRequest */
-        UpdateCredentialRequest: {
-            /** Data */
-            data: {
-                [key: string]: unknown;
-            };
-        };
-        /** UpdateKnowledgeBaseRequest */
+        /**
+         * UpdateKnowledgeBaseRequest
+         * @description What to change; null leaves a field as it is.
+         */
         UpdateKnowledgeBaseRequest: {
             /** Name */
             name?: string | null;
             /** Description */
             description?: string | null;
+            /** Search Mode */
+            search_mode?: ("vector" | "keyword" | "hybrid") | null;
         };
-        /** UploadKnowledgeDocumentResponse */
+        /**
+         * UploadKnowledgeDocumentResponse
+         * @description The accepted document; with `on_duplicate=skip` it may be one that was there before.
+         */
         UploadKnowledgeDocumentResponse: {
             /** Document Id */
             document_id: string;
@@ -1628,27 +1274,13 @@ export interface components {
              * @enum {string}
              */
             status: "pending" | "parsing" | "chunking" | "indexing" | "ready" | "error";
-        };
-        /** ValidationError */
-        ValidationError: {
-            /** Location */
-            loc: (string | number)[];
-            /** Message */
-            msg: string;
-            /** Error Type */
-            type: string;
-            /** Input */
-            input?: unknown;
-            /** Context */
-            ctx?: Record<string, never>;
-        };
-        /** VectorSearchResult */
-        VectorSearchResult: {
-            /** Score */
-            score: number;
-            /** Document Id */
-            document_id: string;
-            chunk: components["schemas"]["Chunk"];
+            /** Duplicate Of */
+            duplicate_of?: string | null;
+            /**
+             * Stored
+             * @default true
+             */
+            stored: boolean;
         };
     };
     responses: never;
@@ -1658,4 +1290,1317 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export type operations = Record<string, never>;
+export interface operations {
+    get_health_health_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthResponse"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_schemas_credential_schemas_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCredentialSchemasResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_credentials_credential__get: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCredentialsResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_credential_credential__post: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CredentialPayloadRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateCredentialResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_credential_credential__credential_id__delete: {
+        parameters: {
+            query?: {
+                /** @description Refuse with 409 while a knowledge base uses it. */
+                only_if_unused?: boolean;
+            };
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                credential_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    patch_credential_credential__credential_id__patch: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                credential_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CredentialPayloadRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialView"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_models_embedding_model__get: {
+        parameters: {
+            query: {
+                /** @description A credential type. */
+                provider: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListEmbeddingModelsResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_agents_agent__get: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAgentsResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_embedding_models_knowledge_bases_embedding_models_get: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListKbEmbeddingModelsResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_chunkers_knowledge_bases_chunkers_get: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChunkersResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_parameters_schema_knowledge_bases_middleware_parameters_schema_get: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParametersSchemaResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_supported_content_types_knowledge_bases_supported_content_types_get: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SupportedContentTypesResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_knowledge_bases_knowledge_bases__get: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+                id?: string | null;
+                /** @description Part of the name, in any case. */
+                name?: string | null;
+                orderby?: string;
+                desc?: boolean;
+            };
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListKnowledgeBasesResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_knowledge_base_knowledge_bases__post: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateKnowledgeBaseRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateKnowledgeBaseResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_one_knowledge_base_knowledge_bases__knowledge_base_id__get: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseView"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_knowledge_base_knowledge_bases__knowledge_base_id__delete: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    patch_knowledge_base_knowledge_bases__knowledge_base_id__patch: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateKnowledgeBaseRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseView"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_search_knowledge_bases__knowledge_base_id__search_post: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchKnowledgeBaseRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchKnowledgeBaseResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_documents_knowledge_bases__knowledge_base_id__documents_get: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+                id?: string | null;
+                /** @description Part of the file name, in any case. */
+                keywords?: string | null;
+                status?: string | null;
+                content_type?: string | null;
+                orderby?: string;
+                desc?: boolean;
+            };
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListKnowledgeDocumentsResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_document_knowledge_bases__knowledge_base_id__documents_post: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                    /** @description Media type to read the file as. */
+                    content_type?: string;
+                    /** @description Text encoding, for text formats. */
+                    encoding?: string;
+                    /** @description A flat JSON object, for metadata filters. */
+                    metadata?: string;
+                    /**
+                     * @default keep
+                     * @enum {string}
+                     */
+                    on_duplicate?: "keep" | "skip" | "replace" | "reject";
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadKnowledgeDocumentResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_status_knowledge_bases__knowledge_base_id__documents_status_get: {
+        parameters: {
+            query: {
+                /** @description Document ids, separated by commas. */
+                ids: string;
+            };
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListKnowledgeDocumentStatusResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_reindex_failed_knowledge_bases__knowledge_base_id__documents_reindex_post: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReindexFailedResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_original_knowledge_bases__knowledge_base_id__documents__document_id__get: {
+        parameters: {
+            query?: {
+                /** @description Always as an attachment. */
+                download?: boolean;
+                /** @description Replaces the identity header. */
+                token?: string | null;
+            };
+            header?: {
+                /** @description The tenant of the request. */
+                "x-user-id"?: string;
+            };
+            path: {
+                knowledge_base_id: string;
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The original file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description Part of the original file. */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description The range lies outside the file. */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_document_knowledge_bases__knowledge_base_id__documents__document_id__delete: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_info_knowledge_bases__knowledge_base_id__documents__document_id__info_get: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeDocumentInfo"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_reindex_knowledge_bases__knowledge_base_id__documents__document_id__reindex_post: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeDocumentView"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_chunks_knowledge_bases__knowledge_base_id__documents__document_id__chunks_get: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+            };
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDocumentChunksResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_download_token_knowledge_bases__knowledge_base_id__documents__document_id__download_token_post: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The tenant of the request. */
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentDownloadTokenResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_audit_operator_audit_post: {
+        parameters: {
+            query?: {
+                repair?: boolean;
+                deep?: boolean;
+                wait_seconds?: number;
+                older_than_seconds?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditResponse"];
+                };
+            };
+            /** @description The request was refused; `code` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service or what it depends on failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+}

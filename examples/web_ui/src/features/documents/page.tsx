@@ -15,6 +15,7 @@ import { uploads, useUploads } from '@/features/upload/uploads';
 import { useIntake } from '@/features/upload/use_intake';
 import { Banner } from '@/ui/banner';
 import { Button } from '@/ui/button';
+import { formatNumber } from '@/ui/format';
 import { Loading } from '@/ui/loading';
 import { errorText } from '@/ui/message';
 import { download, gone, leaving, useDocumentActions } from './actions';
@@ -113,6 +114,11 @@ function Documents({ kb, countedAt }: { kb: KnowledgeBase; countedAt: number }) 
           notUpdating={failing || !reachable}
           actions={
             <>
+              {bulk.running && bulk.running.of > 1 && (
+                <span role="status" className="self-center text-[0.8125rem] text-soft tabular-nums">
+                  {t('bulk.running', { done: formatNumber(bulk.running.done), of: formatNumber(bulk.running.of) })}
+                </span>
+              )}
               {totals.failed > 0 && params.status !== 'error' && kb.status_counts.error > 0 && (
                 <Button size="sm" onClick={() => change({ status: 'error', page: undefined, q: undefined })}>
                   {t('summary.showFailed')}

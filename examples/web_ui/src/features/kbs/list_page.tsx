@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { BookOpen, CircleAlert, FileUp, Library, Plus, Search, SearchX } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { kbsQuery } from '@/api/queries';
 import { type KnowledgeBase, movingCount } from '@/api/types';
@@ -12,7 +12,9 @@ import { Input } from '@/ui/field';
 import { formatAgo, formatNumber } from '@/ui/format';
 import { Loading } from '@/ui/loading';
 import { Spinner } from '@/ui/spinner';
-import { CreateDialog } from './create_dialog';
+
+const loadCreateDialog = () => import('./create_dialog');
+const CreateDialog = lazy(() => loadCreateDialog().then((module) => ({ default: module.CreateDialog })));
 
 export function KnowledgeBasesPage() {
   const { t } = useTranslation();
@@ -20,6 +22,11 @@ export function KnowledgeBasesPage() {
   const navigate = useNavigate({ from: '/' });
   const { data, error, refetch } = useQuery(kbsQuery);
   const [creating, setCreating] = useState(false);
+  useEffect(() => {
+    // Loaded while nothing else happens, so that the dialog opens at once.
+    const timer = setTimeout(() => void loadCreateDialog(), 200);
+    return () => clearTimeout(timer);
+  }, []);
 
   if (error && !data) return <LoadFailed error={error} onRetry={() => void refetch()} />;
   const wanted = q.trim().toLowerCase();
@@ -49,7 +56,7 @@ export function KnowledgeBasesPage() {
             />
           </div>
         )}
-        {!empty && newButton}
+        {data && !empty && newButton}
       </div>
       {!data ? (
         <Loading />
@@ -70,7 +77,11 @@ export function KnowledgeBasesPage() {
           ))}
         </ul>
       )}
-      {creating && <CreateDialog onClose={() => setCreating(false)} />}
+      {creating && (
+        <Suspense fallback={null}>
+          <CreateDialog onClose={() => setCreating(false)} />
+        </Suspense>
+      )}
     </>
   );
 }

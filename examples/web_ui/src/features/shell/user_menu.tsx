@@ -1,43 +1,20 @@
-import { useNavigate } from '@tanstack/react-router';
 import { LogIn, UserRound } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Identity, identity, switchIdentity } from '@/api/identity';
-import { queryClient } from '@/api/queries';
+import { identity } from '@/api/identity';
 import { useStore } from '@/api/store';
-import { uploads } from '@/features/upload/uploads';
-import { forgetUnsent } from '@/features/upload/unsent';
 import { Button } from '@/ui/button';
-import { Dialog } from '@/ui/dialog';
 import { Field, Input } from '@/ui/field';
 import { Menu, MenuItem } from '@/ui/menu';
 import { Problem } from './problems';
+import { useSwitch } from './use_switch';
 
-/** Another user starts from nothing: no cached answer, upload or address of the one before remains. */
-function useSwitch() {
-  const navigate = useNavigate();
-  return async (next: Identity) => {
-    uploads.clear();
-    forgetUnsent(identity.get().user);
-    await queryClient.cancelQueries();
-    await navigate({ to: '/', replace: true });
-    switchIdentity(next);
-    queryClient.clear();
-  };
-}
+const SwitchDialog = lazy(() => import('./switch_dialog').then((module) => ({ default: module.SwitchDialog })));
 
 export function UserMenu() {
   const { t } = useTranslation();
   const { user } = useStore(identity);
   const [asking, setAsking] = useState(false);
-  const [name, setName] = useState('');
-  const change = useSwitch();
-  const submit = () => {
-    const next = name.trim();
-    if (!next) return;
-    setAsking(false);
-    if (next !== user) void change({ user: next, apiKey: null });
-  };
   return (
     <>
       <Menu
@@ -53,37 +30,15 @@ export function UserMenu() {
         }
       >
         <p className="max-w-56 px-2.5 py-1.5 text-xs text-soft">{t('user.signedInAs', { user })}</p>
-        <MenuItem
-          icon={<UserRound size={16} aria-hidden="true" />}
-          onSelect={() => {
-            setName(user);
-            setAsking(true);
-          }}
-        >
+        <MenuItem icon={<UserRound size={16} aria-hidden="true" />} onSelect={() => setAsking(true)}>
           {t('user.switch')}
         </MenuItem>
       </Menu>
-      <Dialog
-        open={asking}
-        onClose={() => setAsking(false)}
-        title={t('user.switch')}
-        description={t('user.switchHint')}
-        onSubmit={submit}
-        footer={
-          <>
-            <Button onClick={() => setAsking(false)}>{t('common.cancel')}</Button>
-            <Button type="submit" variant="primary">
-              {t('user.switchButton')}
-            </Button>
-          </>
-        }
-      >
-        <Field label={t('user.name')}>
-          {(ids) => (
-            <Input {...ids} value={name} maxLength={128} autoComplete="username" onChange={(event) => setName(event.target.value)} />
-          )}
-        </Field>
-      </Dialog>
+      {asking && (
+        <Suspense fallback={null}>
+          <SwitchDialog onClose={() => setAsking(false)} />
+        </Suspense>
+      )}
     </>
   );
 }

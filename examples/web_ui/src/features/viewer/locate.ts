@@ -21,8 +21,8 @@ function squeeze(text: string): Squeezed {
   return { text: kept, at };
 }
 
-const windowSize = 48;
-const shortest = 12;
+const windowSize = 24;
+const step = 8;
 
 /**
  * Where a passage stands in a text that may hold only part of it, or hold it with other blanks.
@@ -37,17 +37,31 @@ export function locate(text: string, passage: string): Range | null {
   if (whole >= 0) return range(whole, whole + needle.length);
 
   // Parts of the passage, in order: the first that is found begins the range, the last ends it.
-  const size = Math.min(windowSize, Math.max(shortest, Math.floor(needle.length / 2)));
+  const size = Math.min(windowSize, needle.length);
   let start = -1;
   let end = -1;
-  for (let from = 0; from + Math.min(size, needle.length) <= needle.length; from += Math.max(1, Math.floor(size / 2))) {
+  for (let from = 0; from + size <= needle.length; from += step) {
     const part = needle.slice(from, from + size);
     const found = hay.text.indexOf(part, Math.max(0, end - size));
-    if (found < 0) continue;
     // A far jump is the same words elsewhere, not the same passage.
-    if (start >= 0 && found > start + needle.length * 2) continue;
-    if (start < 0) start = found;
-    end = Math.max(end, found + part.length);
+    if (found < 0 || (start >= 0 && found > start + needle.length * 2)) continue;
+    const before = sharedBefore(hay.text, found, needle, from);
+    const after = sharedAfter(hay.text, found + size, needle, from + size);
+    if (start < 0) start = found - before;
+    end = Math.max(end, found + size + after);
   }
   return start < 0 ? null : range(start, end);
+}
+
+/** How many characters before the two places are the same. */
+function sharedBefore(one: string, at: number, other: string, there: number): number {
+  let count = 0;
+  while (at - count > 0 && there - count > 0 && one[at - count - 1] === other[there - count - 1]) count += 1;
+  return count;
+}
+
+function sharedAfter(one: string, at: number, other: string, there: number): number {
+  let count = 0;
+  while (at + count < one.length && there + count < other.length && one[at + count] === other[there + count]) count += 1;
+  return count;
 }

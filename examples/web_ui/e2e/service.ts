@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const repository = resolve(import.meta.dirname, '../../..');
+const binaries = process.env.SERVICE_BIN ?? join(repository, '.venv/bin');
+
+export const python = join(binaries, 'python');
+export const hasService = existsSync(join(binaries, 'agentscope-rag'));
+
+export async function freePort(): Promise<number> {
+  return new Promise((yes, no) => {
+    const server = createServer();
+    server.once('error', no);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => (address && typeof address === 'object' ? yes(address.port) : no(new Error('no port'))));
+    });
+  });
+}
+
+/** The real service with its embedded defaults, in a directory of its own. */
+export class Service {
+  readonly folder = mkdtempSync(join(tmpdir(), 'rag-ui-'));
+  readonly port: number;
+  private child: ChildProcess | null = null;
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get dataFolder(): string {
+    return join(this.folder, 'data');
+  }
+
+  async start(): Promise<void> {
+    const log = openSync(join(this.folder, 'service.log'), 'a');
+    const child = spawn(
+      join(binaries, 'agentscope-rag'),
+      ['serve', '--port', String(this.port), '--data-dir', this.dataFolder],
+      { stdio: ['ignore', log, log] },
+    );
+    this.child = child;
+    await waitFor(async () => {
+      if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}: ${this.folder}/service.log`);
+      return (await fetch(`${this.url}/health`).catch(() => null))?.ok ?? false;
+    }, 60_000);
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const { child } = this;
+    this.child = null;
+    if (!child || child.exitCode !== null) return;
+    const ended = new Promise((yes) => child.once('exit', yes));
+    child.kill(signal);
+    await ended;
+  }
+
+  async end(): Promise<void> {
+    await this.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async call<T>(method: string, path: string, body?: unknown, user = 'default'): Promise<T> {
+    const answer = await fetch(this.url + path, {
+      method,
+      headers: { 'X-User-ID': user, ...(body instanceof FormData ? {} : { 'Content-Type': 'application/json' }) },
+      body: body instanceof FormData ? body : body === undefined ? undefined : JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return (answer.status === 204 ? undefined : await answer.json()) as T;
+  }
+
+  /** A knowledge base with the local model, or with the given one. */
+  async knowledgeBase(name: string, user = 'default', model?: object): Promise<string> {
+    const local = async () => {
+      const { providers } = await this.call<{ providers: Provider[] }>('GET', '/knowledge_bases/embedding_models', undefined, user);
+      const found = providers.find((item) => item.credential.data.type === 'local_credential');
+      const card = found?.models[0];
+      if (!found || !card) throw new Error('no local model');
+      return { type: found.credential.data.type, credential_id: found.credential.id, model: card.name, dimensions: card.dimensions };
+    };
+    const body = { name, embedding_model_config: model ?? (await local()) };
+    return (await this.call<{ knowledge_base_id: string }>('POST', '/knowledge_bases/', body, user)).knowledge_base_id;
+  }
+
+  async upload(kb: string, file: { name: string; mimeType: string; buffer: Buffer }, user = 'default'): Promise<string> {
+    const form = new FormData();
+    form.append('file', new Blob([new Uint8Array(file.buffer)], { type: file.mimeType }), file.name);
+    return (await this.call<{ document_id: string }>('POST', `/knowledge_bases/${kb}/documents`, form, user)).document_id;
+  }
+
+  /** Wait until nothing of the knowledge base moves any more. */
+  async settled(kb: string, user = 'default'): Promise<Record<string, number>> {
+    let counts: Record<string, number> = {};
+    await waitFor(async () => {
+      counts = (await this.call<{ status_counts: Record<string, number> }>('GET', `/knowledge_bases/${kb}`, undefined, user)).status_counts;
+      return ['pending', 'parsing', 'chunking', 'indexing'].every((state) => counts[state] === 0);
+    }, 60_000);
+    return counts;
+  }
+}
+
+interface Provider {
+  credential: { id: string; data: { type: string } };
+  models: { name: string; dimensions: number }[];
+}
+
+export async function waitFor(done: () => Promise<boolean>, limitMs: number): Promise<void> {
+  const end = Date.now() + limitMs;
+  while (!(await done())) {
+    if (Date.now() > end) throw new Error('it took too long');
+    await new Promise((yes) => setTimeout(yes, 100));
+  }
+}
