@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from agentscope.errors import CorruptFileError, NoTextError, ParseError
+from agentscope.errors import AgentScopeError, CorruptFileError, NoTextError, ParseError
 from agentscope.message.blocks import TextBlock
 from agentscope.rag.document import ParseReport, Section
 from agentscope.rag.parser.base import ParseOptions, SyncParser
@@ -33,6 +33,7 @@ class _Tally:
     without_text: list[int] = field(default_factory=list)
     unreadable: list[int] = field(default_factory=list)
     recognised: list[int] = field(default_factory=list)
+    unrecognised: list[int] = field(default_factory=list)
     cut: list[int] = field(default_factory=list)
     garbled: list[int] = field(default_factory=list)
 
@@ -138,6 +139,12 @@ class _Reading:
             text = cleaned(self._ocr.read(reader.picture(page)))
         except PageUnreadableError:
             return ""
+        except AgentScopeError:
+            raise
+        except Exception:
+            # Engines raise errors of their own, memory among them; the other pages must not pay.
+            self._tally.unrecognised.append(page + 1)
+            return ""
         if not is_blank(text):
             self._tally.recognised.append(page + 1)
         return text
@@ -183,6 +190,7 @@ class _Reading:
             (tally.without_text, "No text was found on {}."),
             (tally.unreadable, "The file is damaged: {} could not be read completely."),
             (tally.recognised, "The text of {} was recognised from a picture."),
+            (tally.unrecognised, "Text recognition failed on {}."),
             (tally.cut, "The text of {} is too long and was cut."),
             (
                 tally.garbled,

@@ -31,6 +31,9 @@ NICENESS = 10  # reading must never slow down the answers of the API on the same
 PROGRESS_SECONDS = 0.3
 BUILT_IN = "agentscope.rag.parser"
 PR_SET_PDEATHSIG = 1
+# Libraries reserve address space that they never touch: text recognition maps 1.1 GiB and uses
+# 0.4. The parent bounds what is used; this bounds how far one leap gets before the parent looks.
+RESERVED_BYTES = 1024 * 1024 * 1024
 
 Emit = Callable[[ReadProgress], None]
 
@@ -134,7 +137,8 @@ def _confine(job: ReadJob) -> None:
     used = int(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))
     _soft(resource.RLIMIT_CPU, used + job.limits.cpu_seconds + 1)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    _soft(resource.RLIMIT_AS, pages * resource.getpagesize() + job.limits.memory_bytes)
+    mapped = pages * resource.getpagesize()
+    _soft(resource.RLIMIT_AS, mapped + job.limits.memory_bytes + RESERVED_BYTES)
     _network.allowed = not type(job.parser).__module__.startswith(BUILT_IN)
 
 
