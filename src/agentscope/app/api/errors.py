@@ -36,6 +36,7 @@ STATUS_OF: Mapping[type[errors.AgentScopeError], int] = {
     errors.AuthenticationError: 401,
     errors.PermissionDeniedError: 403,
     errors.ParseError: 422,
+    errors.ToolError: 422,
     errors.UpstreamError: 502,
     errors.StorageError: 503,
     errors.BusError: 503,
