@@ -95,7 +95,7 @@ def without_ids(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, re.sub(r"[0-9a-f]{32}", "<id>", answer.text)
 
 
-@pytest.mark.parametrize(("method", "path"), _operations(), ids=lambda value: str(value))
+@pytest.mark.parametrize(("method", "path"), _operations(), ids=str)
 def test_a_foreign_id_is_an_unknown_id(
     service: RestService, owner: Owner, method: str, path: str
 ) -> None:
@@ -114,7 +114,7 @@ def test_a_foreign_id_is_an_unknown_id(
     assert MARK not in anonymous.text
 
 
-@pytest.mark.parametrize(("method", "path"), _operations(), ids=lambda value: str(value))
+@pytest.mark.parametrize(("method", "path"), _operations(), ids=str)
 def test_a_foreign_document_in_the_own_knowledge_base_is_unknown(
     service: RestService, owner: Owner, method: str, path: str
 ) -> None:

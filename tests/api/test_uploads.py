@@ -263,7 +263,7 @@ def test_a_broken_off_upload_leaves_nothing(tmp_path: Path) -> None:
     """The client goes away in the middle of the file."""
 
     begun = form(('name="file"; filename="half.txt"', b"half"))[: -len(BOUNDARY) - 8]
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"type": "http.request", "body": begun, "more_body": True},
         {"type": "http.disconnect"},
     ]
