@@ -120,7 +120,7 @@ MEDIA_TYPE_OF_EXTENSION = {
 }
 
 # Names under which the same format is known; the first name of a line is looked for first.
-_SAME = (
+_SAME: tuple[tuple[str, ...], ...] = (
     ("application/xml", "text/xml"),
     ("application/x-yaml", "application/yaml", "text/yaml", "text/x-yaml"),
     ("application/json", "text/json", "application/x-json"),
@@ -152,7 +152,7 @@ _SAME = (
     ("application/vnd.ms-outlook", "application/x-msg"),
     ("application/sql", "text/x-sql"),
 )
-SYNONYMS = {name: group for group in _SAME for name in group}
+SYNONYMS: dict[str, tuple[str, ...]] = {name: group for group in _SAME for name in group}
 
 # Types that browsers and scripts send when they know nothing; the name says more.
 GENERIC = frozenset(
