@@ -8,7 +8,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentscope.app.access import DenyAllResourceAccessPolicy, ResourceAccessPolicyBase
@@ -21,10 +20,10 @@ from agentscope.app.rag.chunker_choices import ChunkerChoice, ChunkerChoices
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.records import Limits, Policy, Timings
 from agentscope.app.running import Deployment, Wiring, running
+from agentscope.app.secret_key import secret_box
 from agentscope.app.storage.base import StorageBase
 from agentscope.credential.base import CredentialBase
 from agentscope.credential.factory import CredentialFactory
-from agentscope.credential.sealing import SecretBox, key_from_file
 from agentscope.installation import installed_version
 from agentscope.rag.parser.base import ParserBase
 from agentscope.rag.parser.registry import ParserRegistry
@@ -86,7 +85,8 @@ def create_app(  # noqa: PLR0913, PLR0917 -- the documented signature
     """Return the web application; everything it is given is entered and left with its lifespan.
 
     Without a `knowledge_base_manager` there are no knowledge base routes. The secret key is
-    `secret_key`, else the content of `~/.config/agentscope/secret.key`, made if it is missing.
+    `secret_key`, else `AGENTSCOPE_SECRET_KEY`, else the content of
+    `~/.config/agentscope/secret.key`, which is made if it is missing.
     Fields of `Deployment` may also be given by name.
 
     Raises:
@@ -99,7 +99,7 @@ def create_app(  # noqa: PLR0913, PLR0917 -- the documented signature
     wiring = Wiring(
         storage=storage,
         message_bus=message_bus,
-        secrets=SecretBox.from_text(secret_key or key_from_file(_default_key_file())),
+        secrets=secret_box(secret_key),
         workspace_manager=_bound(workspace_manager, storage),
         manager=knowledge_base_manager,
         blob_store=blob_store or _default_blobs(knowledge_base_manager),
@@ -188,7 +188,3 @@ def _bound(workspace_manager: Any, storage: StorageBase) -> Any:
     if workspace_manager is not None and hasattr(workspace_manager, "bind_storage"):
         workspace_manager.bind_storage(storage)
     return workspace_manager
-
-
-def _default_key_file() -> Path:
-    return Path.home() / ".config" / "agentscope" / "secret.key"

@@ -22,8 +22,9 @@ from agentscope.app.rag.indexing.reading import ReadLimits
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.rag.provider_models import ProviderModels, check_secret_key
 from agentscope.app.records import Limits, Policy, Timings
+from agentscope.app.secret_key import secret_box
 from agentscope.app.storage.base import StorageBase
-from agentscope.credential.sealing import SecretBox, key_from_file
+from agentscope.credential.sealing import SecretBox
 from agentscope.embedding.local import LocalEmbeddingModel
 from agentscope.embedding.registry import EmbeddingModelPool
 from agentscope.rag.parser.base import ParserBase
@@ -74,8 +75,8 @@ async def run_worker(  # noqa: PLR0913 -- the documented signature
 
     The back ends are entered and left here. `chunker` is the default for knowledge bases that
     were created without one, `chunkers` what they may have chosen. `parser_executor` only says
-    how many reading processes there are. The secret key is `secret_key`, else the content of
-    `~/.config/agentscope/secret.key`.
+    how many reading processes there are. The secret key is `secret_key`, else
+    `AGENTSCOPE_SECRET_KEY`, else the content of `~/.config/agentscope/secret.key`.
 
     Raises:
         ConfigurationError: the secret key is not the one of the stored credentials.
@@ -87,7 +88,7 @@ async def run_worker(  # noqa: PLR0913 -- the documented signature
         max_batch=consumer_max_batch,
         readers=_readers(parser_executor, worker_max_concurrency),
         read_limits=read_limits or ReadLimits(wall_seconds=times.parse_timeout.total_seconds()),
-        secrets=SecretBox.from_text(secret_key or key_from_file(_default_key_file())),
+        secrets=secret_box(secret_key),
         local_embedding=local_embedding,
         allow_url=allow_url or EgressPolicy().check,
         temporary=temporary_directory,
@@ -122,7 +123,7 @@ async def working(
     logger.info("index_worker_starting", extra={"node_id": settings.node_id})
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(storage)
-        secrets = settings.secrets or SecretBox.from_text(key_from_file(_default_key_file()))
+        secrets = settings.secrets or secret_box(None)
         await check_secret_key(storage, secrets)
         await stack.enter_async_context(message_bus)
         pool = EmbeddingModelPool(
@@ -184,7 +185,3 @@ def _signals(stop: asyncio.Event) -> Any:
     finally:
         for number in handled:
             loop.remove_signal_handler(number)
-
-
-def _default_key_file() -> Path:
-    return Path.home() / ".config" / "agentscope" / "secret.key"
