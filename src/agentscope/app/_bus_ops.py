@@ -4,7 +4,7 @@ from agentscope.app.message_bus.base import MessageBus, MessageBusKeys
 
 
 async def enqueue_index_task(
-    message_bus: MessageBus, *, user_id: str, knowledge_base_id: str, document_id: str
+    message_bus: MessageBus, user_id: str, knowledge_base_id: str, document_id: str
 ) -> None:
     """Hint that a document waits: queue an index task, then signal it."""
     task = {

@@ -63,6 +63,7 @@ T = TypeVar("T")
 USER = "user-1"
 TRACE_LINES = 400
 POISON, CORRUPT, CRASH, EMPTY, SLOW = "POISON", "CORRUPT", "CRASH", "EMPTY", "SLOW"
+GATE, LONG = "GATE", "LONG"
 
 # The documented durations, a third each: the same protocol with less waiting.
 SIMULATED = Policy(
@@ -111,6 +112,7 @@ class LineReader:
     ) -> ReadOutcome:
         text = job.path.read_text()
         word = text.split(maxsplit=1)[0] if text.strip() else ""
+        self._world.reads.append(job.document_id)
         await self._behave(word)
         lines = [] if word == EMPTY else text.splitlines()
         on_progress(ReadProgress(DocumentStatus.CHUNKING, 1, 1, "section"))
@@ -140,6 +142,11 @@ class LineReader:
             raise ParserCrashError
         elif word == SLOW:
             await asyncio.sleep(self._world.rng.uniform(30.0, 120.0))
+        elif word == LONG:
+            await asyncio.sleep(4 * self._world.policy.timings.lease_ttl.total_seconds())
+        elif word == GATE:
+            self._world.at_gate.set()
+            await self._world.gate.wait()
 
 
 @dataclass(slots=True)
@@ -173,9 +180,12 @@ class World:
         self.model = FakeEmbeddingModel(dimensions=8)
         self.parsers = ParserRegistry([TextParser()])
         self.chunkers = ChunkerChoices()
+        self.gate = asyncio.Event()  # files that begin with GATE wait for it
+        self.at_gate = asyncio.Event()  # one does
         self.apis: list[Api] = []
         self.workers: list[Process] = []
         self.graves: list[Process] = []
+        self.reads: list[str] = []  # document ids, one per reading
         self._epochs: dict[str, int] = {}
         self._numbers = Counter[str]()
 
