@@ -18,6 +18,7 @@ _TEXTS = frozenset({"text", "title", "desc", "flowRoot", "foreignObject"})
 # go, and a reference to one of them stands for nothing.
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?svg\b")
 _SUBSET = re.compile(rb"<!DOCTYPE[^>\[]*\[.*?\]\s*>", re.DOTALL | re.IGNORECASE)
+_REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z_][\w.-]{0,60};")
 
 
 class SVGParser(SyncParser):
@@ -41,7 +42,10 @@ class SVGParser(SyncParser):
             data = _unpacked(data, filename)
         if not _ROOT.search(data[: 1 << 20].replace(b"\0", b"")):
             raise CorruptFileError("The file is not an SVG drawing.", filename=filename)
-        yield from counted(_sections(_SUBSET.sub(b"", data, count=1), filename, report), report)
+        data, removed = _SUBSET.subn(b"", data, count=1)
+        if removed:
+            data = _REFERENCE.sub(b"", data)
+        yield from counted(_sections(data, filename, report), report)
 
 
 def _sections(data: bytes, source: str, report: ParseReport) -> Iterator[Section]:

@@ -131,9 +131,9 @@ def _read_parts(compound: CompoundFile) -> dict[str, str]:
         raise CorruptFileError("The file is not a Word document.", filename=compound.filename)
     magic, version = struct.unpack_from("<HH", stream)
     (flags,) = struct.unpack_from("<H", stream, 0x0A)
-    if flags & _ENCRYPTED:
+    if flags & _ENCRYPTED and magic in {_WORD_95, _WORD_97}:
         raise EncryptedFileError(filename=compound.filename)
-    if magic == _WORD_95 or version < 101:
+    if magic == _WORD_95 or (magic == _WORD_97 and version < 101):
         return {"body": _old_text(stream)}
     if magic != _WORD_97 or len(stream) < 0x1AA:
         raise CorruptFileError("The file is not a Word document.", filename=compound.filename)

@@ -63,7 +63,8 @@ def stream_xml(
 ) -> Iterator[Element]:
     """Yield each element with a local name in `tags` when it ends, then free it.
 
-    Elements inside a yielded one are part of it. Memory stays at the size of one such element.
+    Elements inside a yielded one are part of it. Memory stays at the size of one such element
+    and of what stands outside of all of them.
     What had to be repaired is noted in `damage`.
 
     Raises:
@@ -71,9 +72,10 @@ def stream_xml(
         ParseLimitError: as for `parse_xml`.
     """
     etree = require("lxml.etree", package="lxml", extra="all")
-    parser = etree.XMLPullParser(events=("start", "end"), recover=True, **_OPTIONS)
+    names = ["{*}" + tag for tag in sorted(tags)]
+    parser = etree.XMLPullParser(events=("start", "end"), tag=names, recover=True, **_OPTIONS)
     try:
-        yield from _outermost(parser, _checked(pieces, filename), tags)
+        yield from _outermost(parser, _checked(pieces, filename))
         parser.close()
     except ParseError:
         raise
@@ -86,19 +88,18 @@ def stream_xml(
             damage.append(entry.message)
 
 
-def _outermost(parser: Any, pieces: Iterable[bytes], tags: frozenset[str]) -> Iterator[Element]:
+def _outermost(parser: Any, pieces: Iterable[bytes]) -> Iterator[Element]:
+    """Yield the elements whose events the parser delivers, not those inside one of them."""
     open_element: Element = None
     for piece in pieces:
         parser.feed(piece)
         for event, element in parser.read_events():
             if event == "start":
-                if open_element is None and local_name(element) in tags:
+                if open_element is None:
                     open_element = element
             elif element is open_element:
                 yield element
                 open_element = None
-                _free(element)
-            elif open_element is None:
                 _free(element)
 
 
