@@ -107,6 +107,7 @@ for (const variant of [
     await tabToSearch();
     await page.keyboard.press('Enter');
     await expect(page).toHaveURL(/\/search/);
+    await expect(page.getByRole('search').getByRole('textbox')).toBeVisible();
     await page.keyboard.press('Control+k');
     await page.keyboard.type(chinese ? '年假有多少天' : 'annual leave');
     await page.keyboard.press('Enter');

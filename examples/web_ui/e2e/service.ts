@@ -68,11 +68,13 @@ export class Service {
   }
 
   async call<T>(method: string, path: string, body?: unknown, user = 'default'): Promise<T> {
-    const answer = await fetch(this.url + path, {
+    const send = () => fetch(this.url + path, {
       method,
       headers: { 'X-User-ID': user, ...(body instanceof FormData ? {} : { 'Content-Type': 'application/json' }) },
       body: body instanceof FormData ? body : body === undefined ? undefined : JSON.stringify(body),
     });
+    // A kept connection may have been closed by the other side just now.
+    const answer = await send().catch(send);
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return (answer.status === 204 ? undefined : await answer.json()) as T;
   }
