@@ -7,11 +7,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+from tests.contract.qdrant_server import qdrant_url
+
 from agentscope.rag.document import Point
 from agentscope.rag.vector_store.base import RunVectorStore
 from agentscope.rag.vector_store.embedded import EmbeddedVectorStore
 from agentscope.rag.vector_store.embedded_build import build
 from agentscope.rag.vector_store.memory import InMemoryVectorStore
+from agentscope.rag.vector_store.qdrant import QdrantStore
 from agentscope.testing.vector_store import VectorStoreSuite
 
 
@@ -58,3 +61,23 @@ class TestEmbeddedVectorStoreWithIndex(VectorStoreSuite):
         with tempfile.TemporaryDirectory() as directory:
             async with IndexedStore(directory) as store:
                 yield store
+
+
+class TestQdrantStoreLocal(VectorStoreSuite):
+    """Qdrant through the client's local mode."""
+
+    def open_store(self) -> AbstractAsyncContextManager[RunVectorStore]:
+        """Return a fresh store."""
+        return QdrantStore(location=":memory:")
+
+
+class TestQdrantStoreServer(VectorStoreSuite):
+    """Qdrant over HTTP: the server `QDRANT_URL` names, else a stand-in."""
+
+    @contextlib.asynccontextmanager
+    async def open_store(self) -> AsyncIterator[RunVectorStore]:
+        """Give a store of an empty server."""
+        async with QdrantStore(url=qdrant_url()) as store:
+            for name in await store.list_collections():
+                await store.delete_collection(name)
+            yield store
