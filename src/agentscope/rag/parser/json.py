@@ -65,7 +65,8 @@ class _Lines:
         return piece + self._newline() if piece == "," else _resolved(piece)
 
     def _newline(self) -> str:
-        return "\n" + " " * min(self._depth, _INDENT_MAX)
+        # Deep nesting stays on one line: its indentation would outweigh the content.
+        return "\n" + " " * self._depth if self._depth <= _INDENT_MAX else ""
 
 
 def _resolved(token: str) -> str:

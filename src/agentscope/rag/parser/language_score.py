@@ -272,7 +272,9 @@ def language_of(text: str) -> str | None:
     if foreign + reading.ascii_letters < _LANGUAGE_LETTERS:
         return None
     code = best_language(reading)[1]
-    hits = sum(reading.words[word] for word in _BY_CODE[code].words)
+    found = [word for word in _BY_CODE[code].words if len(word) > 1 and reading.words[word]]
+    hits = sum(reading.words[word] for word in found)
     if _BY_CODE[code].script != "latin":
         return code if foreign * 4 >= reading.ascii_letters else None
-    return code if hits * 12 >= sum(reading.words.values()) else None
+    enough = len(found) > 1 and hits * 12 >= sum(reading.words.values())
+    return code if enough else None

@@ -7,8 +7,8 @@ Nothing is fetched, and entities are never expanded into other entities.
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 _OPENING = re.compile(r"<(?:!--|!\[CDATA\[|[!?]|/?[A-Za-z_:\u0080-\U0010ffff])")
 _NAME = re.compile(r"</?([^\s/>]+)")
@@ -29,8 +29,7 @@ class Kind(Enum):
     EMPTY = "empty"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of markup; `value` is the text, or the attributes as written."""
 
     kind: Kind

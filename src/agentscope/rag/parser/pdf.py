@@ -1,5 +1,6 @@
 """PDF files: the text of each page in reading order, with page label and outline path."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from agentscope.message.blocks import TextBlock
 from agentscope.rag.document import ParseReport, Section
 from agentscope.rag.parser.base import ParseOptions, SyncParser
 from agentscope.rag.parser.cleaning import cleaned, is_blank
+from agentscope.rag.parser.language_score import language_of
+from agentscope.rag.parser.magic import in_words, sniffed
 from agentscope.rag.parser.pdf_engine import (
     OxideReader,
     PageOcr,
@@ -21,6 +24,9 @@ from agentscope.rag.parser.pdf_text import repaired_line_ends, repaired_mojibake
 
 _MAX_PAGE_CHARS = 5_000_000
 _MAX_TITLE = 200
+_HEAD_BYTES = 8192
+# Even a file that lost its first bytes holds these words near its beginning.
+_PDF_WORDS = re.compile(rb"\d+ \d+ obj\b|%%EOF|startxref|/Type\s*/|endobj")
 _MAX_NAMED_PAGES = 20
 # A long scan would otherwise pay for the second reader on each of its pages.
 _SECOND_LOOKS = 20
@@ -42,9 +48,14 @@ class PDFParser(SyncParser):
     """Reads PDF files; pages without text go to `ocr` when it is given."""
 
     supported_media_types: ClassVar[list[str]] = ["application/pdf"]
+    required_modules: ClassVar[tuple[str, ...]] = ("pypdfium2", "pdf_oxide")
 
     def __init__(self, ocr: PageOcr | None = None) -> None:
         self.ocr = ocr
+
+    @classmethod
+    def supported_extensions(cls) -> list[str]:
+        return [".pdf"]
 
     def iter_sections(
         self, file: bytes | Path, filename: str, options: ParseOptions, report: ParseReport
@@ -173,6 +184,7 @@ class _Reading:
             self._tally.without_text.append(number)
         else:
             coverage.with_text += 1
+            self._report.language = self._report.language or language_of(text)
         return Section(content=TextBlock(text=text), source=self._filename, metadata=metadata)
 
     def _finish(self, page_count: int) -> None:
@@ -232,10 +244,16 @@ class _HeadingPaths:
 def _check_header(file: bytes | Path, filename: str) -> None:
     if isinstance(file, Path):
         with file.open("rb") as stream:
-            head = stream.read(64)
+            head = stream.read(_HEAD_BYTES)
     else:
-        head = file[:64]
+        head = file[:_HEAD_BYTES]
+    found = sniffed(head)
+    sentence = ""
     if not head:
-        raise CorruptFileError(
-            "The file is empty; it is not a PDF.", filename=filename, media_type="application/pdf"
-        )
+        sentence = "The file is empty; it is not a PDF."
+    elif found and found != "application/pdf":
+        sentence = f"The file is not a PDF: it is {in_words(found)}."
+    elif b"%PDF" not in head and not _PDF_WORDS.search(head):
+        sentence = "The file is not a PDF: it does not begin like one."
+    if sentence:
+        raise CorruptFileError(sentence, filename=filename, media_type="application/pdf")

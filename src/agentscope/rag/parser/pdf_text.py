@@ -2,10 +2,15 @@
 
 import re
 
+from agentscope.rag.parser.encoding import best_guess
+
 # PDFium marks a hyphen at a line end with U+FFFE (older versions with U+0002).
 _LINE_HYPHEN = re.compile(r"(.?)[\ufffe\x02](?:\r?\n)?(.?)", re.DOTALL)
 _UNREADABLE_SHARE = 0.3
 _MIN_JUDGED = 20
+_SOUP_SHARE = 0.6
+_SAMPLE = 4096
+_MULTI_BYTE = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"})
 
 
 def repaired_line_ends(text: str) -> str:
@@ -22,9 +27,24 @@ def _joined(match: re.Match[str]) -> str:
 
 
 def repaired_mojibake(text: str) -> tuple[str, bool]:
-    """Return the text and whether it can be read; private characters count as unreadable."""
+    """Return the text and whether it can be read.
+
+    Fonts without a character map often give the bytes of a Chinese, Japanese or Korean encoding
+    one by one; those are read again. Private characters count as unreadable.
+    """
     marks = [char for char in text if not char.isspace()]
     if len(marks) < _MIN_JUDGED:
         return text, True
     bad = sum(1 for char in marks if char == "\ufffd" or "\ue000" <= char <= "\uf8ff")
-    return text, bad <= len(marks) * _UNREADABLE_SHARE
+    if bad > len(marks) * _UNREADABLE_SHARE:
+        return text, False
+    soup = sum(1 for char in marks if "\x80" <= char <= "\xff")
+    if soup < len(marks) * _SOUP_SHARE:
+        return text, True
+    raw = b"".join(char.encode("cp1252", "ignore") or b"" for char in text)
+    if any(char > "\xff" and not char.encode("cp1252", "ignore") for char in marks):
+        return text, True
+    guess = best_guess(raw[:_SAMPLE], raw[:_SAMPLE], None, utf8=False)
+    if guess.encoding not in _MULTI_BYTE:
+        return text, True
+    return raw.decode(guess.encoding, "ignore"), True

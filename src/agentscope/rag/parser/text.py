@@ -30,7 +30,8 @@ from agentscope.rag.parser.xml import xml_lines
 
 SECTION_CHARS = 1024 * 1024
 _MARKUP_CHARS = 4 * SECTION_CHARS
-_DATA_URI = re.compile(r"data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,[A-Za-z0-9+/=%\s]{64,}")
+_DATA_URI = re.compile(r"data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,[A-Za-z0-9+/=%]{64,}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=%]*")
 _DECLARED = re.compile(
     rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})|coding[:=]\s*([\w.-]{2,40})"""
 )
@@ -56,8 +57,20 @@ def read_plain(pieces: Iterator[str]) -> Iterator[TextPart]:
 
 def read_markdown(pieces: Iterator[str]) -> Iterator[TextPart]:
     """Read text as it stands, without pictures that are written out as base64."""
-    for part in parts(pieces, SECTION_CHARS):
-        yield TextPart(_DATA_URI.sub("", part))
+    for part in parts(_without_data_uris(pieces), SECTION_CHARS):
+        yield TextPart(part)
+
+
+def _without_data_uris(pieces: Iterator[str]) -> Iterator[str]:
+    """Leave out the base64 of pictures, also where a picture goes on in the next piece."""
+    inside = False
+    for piece in pieces:
+        rest = _BASE64.match(piece) if inside else None
+        start = rest.end() if rest else 0
+        inside = inside and start == len(piece)
+        ends = [match.end() for match in _DATA_URI.finditer(piece, start)]
+        inside = inside or (bool(ends) and ends[-1] == len(piece))
+        yield _DATA_URI.sub("", piece[start:])
 
 
 def read_html(pieces: Iterator[str]) -> Iterator[TextPart]:
