@@ -1,12 +1,77 @@
 """What every storage must do when many documents and many workers meet."""
 
 import asyncio
+import contextlib
+import random
+from dataclasses import dataclass
 from datetime import timedelta
 
+from agentscope.app.records import KnowledgeBaseRecord, OnDuplicate
+from agentscope.app.storage.verbs import purge_passed, reindex, tombstone
+from agentscope.errors import (
+    AgentScopeError,
+    ConflictError,
+    DocumentNotFoundError,
+    LeaseLostError,
+    StorageError,
+)
 from agentscope.testing.storage_uploads import StorageCase
-from agentscope.testing.storage_world import FAILURE, GRACE, TTL
+from agentscope.testing.storage_world import FAILURE, GRACE, POLICY, TTL, World
 
 SECOND = timedelta(seconds=1)
+
+
+@dataclass
+class Storm:
+    """Callers that want different things of the same few documents."""
+
+    world: World
+    bases: list[KnowledgeBaseRecord]
+    names: list[str]
+
+    async def user(self, choice: random.Random) -> None:
+        """Upload, delete and re-index; only a back end that gave up is no fair answer."""
+        for _ in range(12):
+            try:
+                await self._ask(choice)
+            except StorageError:
+                raise
+            except AgentScopeError:
+                continue
+
+    async def _ask(self, choice: random.Random) -> None:
+        documents, act = self.world.storage.documents, choice.randrange(4)
+        if act == 0:
+            policy = choice.choice(list(OnDuplicate))
+            await self.world.upload(choice.choice(self.bases), sha="s1", on_duplicate=policy)
+        elif act == 1:
+            await tombstone(documents, choice.choice(self.names), policy=POLICY)
+        else:
+            await reindex(documents, choice.choice(self.names))
+
+    async def worker(self, choice: random.Random) -> None:
+        """Claim and finish one way or the other."""
+        for _ in range(12):
+            for claim in await self.world.claim(limit=2, idle=False):
+                writer = self.world.writer(claim)
+                with contextlib.suppress(LeaseLostError):
+                    await writer.renew()
+                    if choice.random() < 0.5:
+                        await writer.publish(choice.randrange(9), warnings=(), report={})
+                    else:
+                        await writer.retry_later(timedelta(), FAILURE)
+
+    async def sweeper(self) -> None:
+        """Purge what is due."""
+        for _ in range(8):
+            for claim in await self.world.sweep(limit=3):
+                assert claim.document is not None
+                with contextlib.suppress(DocumentNotFoundError, ConflictError):
+                    await purge_passed(
+                        self.world.storage.documents,
+                        claim.document.id,
+                        claimed_at=claim.claimed_at,
+                    )
 
 
 class ClaimSuite(StorageCase):
@@ -145,6 +210,21 @@ class ClaimSuite(StorageCase):
             kept = await world.upload(alive)
             await world.delete_base(dying.id)
             assert [one.document.id for one in await world.claim(limit=9)] == [kept.id]
+
+    async def test_a_storm_of_calls_keeps_the_books(self) -> None:
+        """Workers, users and sweepers at once: counters, events and records agree after it."""
+        async with self.open_world() as world:
+            bases = [await world.knowledge_base(f"u{number % 2}") for number in range(3)]
+            names = [(await world.upload(bases[n % 3], sha=f"s{n % 4}")).id for n in range(9)]
+            storm = Storm(world, bases, names)
+            await asyncio.gather(
+                *(storm.user(random.Random(seed)) for seed in range(4)),
+                *(storm.worker(random.Random(seed)) for seed in range(4)),
+                *(storm.sweeper() for _ in range(2)),
+            )
+            await world.check_totals()
+            for name in ("u0", "u1"):
+                await world.check_events(name)
 
     async def test_due_times_tell_when_to_look_again(self) -> None:
         """Nothing waits: None; due now: not positive; later: how long."""
