@@ -181,10 +181,15 @@ class RestService:
         )
 
     def settled(
-        self, knowledge_base_id: str, document_id: str, *, user: str = "alice"
+        self,
+        knowledge_base_id: str,
+        document_id: str,
+        *,
+        user: str = "alice",
+        seconds: float = 30,
     ) -> dict[str, Any]:
         """Return the document once it is ready or has failed."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + seconds
         path = f"/knowledge_bases/{knowledge_base_id}/documents/status"
         while time.monotonic() < deadline:
             answer = self.json("GET", path, user=user, params={"ids": document_id})

@@ -45,6 +45,7 @@ class ParserRegistry:
     def __init__(self, parsers: Sequence[ParserBase] | Mapping[str, ParserBase]) -> None:
         self._parsers: dict[str, ParserBase] = {}
         self._extensions: dict[str, str] = {}
+        self._missing: dict[str, str] = {}
         if isinstance(parsers, Mapping):
             for media_type, parser in parsers.items():
                 name = plain_media_type(media_type) or media_type.strip().lower()
@@ -57,6 +58,10 @@ class ParserRegistry:
     def _register(self, parser: ParserBase) -> None:
         if not can_run(parser):
             logger.warning("parser_unavailable", extra={"parser": type(parser).__name__})
+            needed = ", ".join(getattr(parser, "required_modules", ()))
+            extensions = [name.lower() for name in parser.supported_extensions()]
+            names = [name.lower() for name in parser.supported_media_types]
+            self._missing.update(dict.fromkeys([*names, *extensions], needed))
             return
         names = [name.lower() for name in parser.supported_media_types]
         taken = [name for name in names if name in self._parsers]
@@ -146,6 +151,9 @@ class ParserRegistry:
         shown = ", ".join(extensions[:_LISTED_MAX]) or "nothing"
         more = ", …" if len(extensions) > _LISTED_MAX else ""
         subject = f"Files of type {what[:100]}" if what else "Files of this type"
+        if what in self._missing:
+            needed = self._missing[what]
+            subject = f"{subject} need {needed}, which is not installed here; they"
         return UnsupportedMediaTypeError(
             f"{subject} are not supported. Supported are: {shown}{more}.",
             context={"supported_media_types": self.supported_media_types()},
