@@ -1,4 +1,4 @@
-"""`python -m agentscope.cli` is `agentscope-rag`, whatever stands on the PATH."""
+"""`python -m agentscope.cli`: the command line without its script."""
 
 from agentscope.cli.entry import main
 

@@ -1,8 +1,11 @@
 """`agentscope-rag serve`: the whole product in one process."""
 
+import contextlib
 import ipaddress
 import os
+import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +66,21 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._directory = directory
         self._url = url
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at the first signal and exit at the second.
+
+        The original raises the signal again once everything is closed, so that the process would
+        end by it: before the data directory is given back, and with a status that says failure.
+        """
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self.handle_exit) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
