@@ -22,6 +22,7 @@ from agentscope.app.records import (
     UploadResult,
 )
 from agentscope.app.storage import totals
+from agentscope.app.storage.codec import folded
 from agentscope.app.transitions import deletion, upload
 from agentscope.app.transitions.guards import check_move, check_stranded
 from agentscope.errors import DuplicateDocumentError
@@ -235,3 +236,13 @@ def waits_for_worker(record: DocumentRecord) -> bool:
 def is_unfiltered(query: DocumentQuery) -> bool:
     """Say whether the query matches every visible document."""
     return query == DocumentQuery()
+
+
+def matches(record: DocumentRecord, query: DocumentQuery) -> bool:
+    """Say whether the query lists the document."""
+    return (
+        query.id in (None, record.id)
+        and folded(query.filename_contains or "") in folded(record.filename)
+        and (query.statuses is None or record.status in query.statuses)
+        and query.content_type in (None, record.content_type)
+    )

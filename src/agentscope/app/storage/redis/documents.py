@@ -23,6 +23,7 @@ from agentscope.app.storage.changes import (
     is_active,
     is_unfiltered,
     is_visible,
+    matches,
     new_document,
 )
 from agentscope.app.storage.codec import load_document
@@ -177,13 +178,12 @@ class RedisDocuments(DocumentStorage):
             )
             return [load_document(body) for body in bodies], total
         if query.id is not None:
-            ids = [query.id]
-            ids = list(await self.get_many(user_id, knowledge_base_id, ids))
-        elif not await lists.first_total(server, user_id, knowledge_base_id):
-            return [], 0
+            one = await self.get(user_id, knowledge_base_id, query.id)
+            rows = [one.id] if one is not None and matches(one, query) else []
+        elif await lists.first_total(server, user_id, knowledge_base_id):
+            rows = await lists.matching(server, knowledge_base_id, query, page)
         else:
-            ids = await lists.all_ids(server, keys.visible(knowledge_base_id))
-        rows = await lists.matching(server, keys, ids, query, page)
+            return [], 0
         start = (page.number - 1) * page.size
         found = await self.get_many(user_id, knowledge_base_id, rows[start : start + page.size])
         return list(found.values()), len(rows)

@@ -1,11 +1,10 @@
 """Pages, filters and orders in Redis."""
 
-from collections.abc import Sequence
+import json
 
 from agentscope.app.records import DocumentQuery, Page
 from agentscope.app.storage.codec import folded
 from agentscope.app.storage.redis import scripts
-from agentscope.app.storage.redis.keys import Keys
 from agentscope.app.storage.redis.server import RedisServer
 
 SLICE = 1000  # records per command, so that one list never holds up the server
@@ -66,27 +65,33 @@ async def all_ids(server: RedisServer, ordered: str) -> list[str]:
 
 
 async def matching(
-    server: RedisServer, keys: Keys, ids: Sequence[str], query: DocumentQuery, page: Page
+    server: RedisServer, knowledge_base_id: str, query: DocumentQuery, page: Page
 ) -> list[str]:
-    """Return ids of the documents that match, in the order of the page."""
-    field = _FIELDS[page.order_by]
-    needle = folded(query.filename_contains or "")
-    statuses = None if query.statuses is None else {str(status) for status in query.statuses}
-    rows: list[tuple[str | int, str]] = []
-    for start in range(0, len(ids), SLICE):
-        part = ids[start : start + SLICE]
+    """Return ids of the visible documents that match, in the order of the page."""
+    keys, field = server.keys, _FIELDS[page.order_by]
+    statuses = ""
+    if query.statuses is not None:
+        statuses = f",{','.join(sorted(query.statuses))},"
+    found: dict[str, str] = {}
+    start, total = 0, 1
+    while start < total:
         answer = await server.run(
-            scripts.FIELDS,
-            [keys.document(name) for name in part],
-            *("name", "status", "type", field),
+            scripts.MATCHING,
+            [keys.visible(knowledge_base_id)],
+            f"{keys.root}doc:",
+            start,
+            start + SLICE - 1,
+            field,
+            folded(query.filename_contains or ""),
+            query.content_type or "",
+            statuses,
         )
-        for name, (title, status, content_type, value) in zip(part, answer, strict=True):
-            if (
-                title is not None
-                and needle in title
-                and (statuses is None or status in statuses)
-                and query.content_type in (None, content_type)
-            ):
-                rows.append((value if field == "name" else int(value), name))
-    rows.sort(key=lambda row: (row[0], row[1]), reverse=page.descending)
-    return [name for _, name in rows]
+        part = json.loads(answer[1])
+        found.update(zip(part[::2], part[1::2], strict=True))
+        start, total = start + SLICE, int(answer[0])
+
+    def place(name: str) -> tuple[str | int, str]:
+        value = found[name]
+        return (value if field == "name" else int(value), name)
+
+    return sorted(found, key=place, reverse=page.descending)

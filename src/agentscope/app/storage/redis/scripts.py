@@ -221,14 +221,22 @@ return answer
 """
 )
 
-# Reads the fields that filters and other orders need. KEYS: records. ARGV: fields.
-FIELDS = Script(
+# Reads a slice of a knowledge base and returns id and sort value of what matches, as JSON: one
+# string is read far faster than many. KEYS: set of visible documents. ARGV: root of the records,
+# first, last, field to sort by, needle in the name, content type or '', statuses in commas or ''.
+MATCHING = Script(
     """
-local answer = {}
-for number, name in ipairs(KEYS) do
-  answer[number] = redis.call('HMGET', name, unpack(ARGV))
+local found = {}
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], ARGV[2], ARGV[3])) do
+  local row = redis.call('HMGET', ARGV[1] .. id, 'name', 'status', 'type', ARGV[4])
+  if row[1] and (ARGV[5] == '' or string.find(row[1], ARGV[5], 1, true))
+      and (ARGV[6] == '' or row[3] == ARGV[6])
+      and (ARGV[7] == '' or string.find(ARGV[7], ',' .. row[2] .. ',', 1, true)) then
+    found[#found + 1] = id
+    found[#found + 1] = row[4]
+  end
 end
-return answer
+return {tostring(redis.call('ZCARD', KEYS[1])), #found == 0 and '[]' or cjson.encode(found)}
 """
 )
 
