@@ -144,7 +144,10 @@ def _confine(job: ReadJob) -> None:
 
 def _soft(kind: int, value: int) -> None:
     hard = resource.getrlimit(kind)[1]
-    limit = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    if value == resource.RLIM_INFINITY or hard == resource.RLIM_INFINITY:
+        limit = hard if value == resource.RLIM_INFINITY else value  # "none" is -1: no number
+    else:
+        limit = min(value, hard)
     resource.setrlimit(kind, (limit, hard))
 
 
