@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+import pytest
 from tests.contract.qdrant_server import qdrant_url
 
 from agentscope.rag.document import Point
@@ -14,7 +15,9 @@ from agentscope.rag.vector_store.base import RunVectorStore
 from agentscope.rag.vector_store.embedded import EmbeddedVectorStore
 from agentscope.rag.vector_store.embedded_build import build
 from agentscope.rag.vector_store.memory import InMemoryVectorStore
+from agentscope.rag.vector_store.pgvector import PgVectorStore
 from agentscope.rag.vector_store.qdrant import QdrantStore
+from agentscope.testing.servers import shared_postgres
 from agentscope.testing.vector_store import VectorStoreSuite
 
 
@@ -78,6 +81,19 @@ class TestQdrantStoreServer(VectorStoreSuite):
     async def open_store(self) -> AsyncIterator[RunVectorStore]:
         """Give a store of an empty server."""
         async with QdrantStore(url=qdrant_url()) as store:
+            for name in await store.list_collections():
+                await store.delete_collection(name)
+            yield store
+
+
+@pytest.mark.server
+class TestPgVectorStore(VectorStoreSuite):
+    """PostgreSQL with pgvector, the real server."""
+
+    @contextlib.asynccontextmanager
+    async def open_store(self) -> AsyncIterator[RunVectorStore]:
+        """Give a store without collections."""
+        async with PgVectorStore(shared_postgres().url, max_connections=4) as store:
             for name in await store.list_collections():
                 await store.delete_collection(name)
             yield store

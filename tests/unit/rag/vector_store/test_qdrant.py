@@ -18,7 +18,7 @@ async def test_the_nearest_is_first_on_every_distance(distance: Any) -> None:
         make_point("same", 0, unit(1, 0)),
         make_point("near", 0, unit(0.9, 0.4)),
         make_point("orthogonal", 0, unit(0, 1)),
-        make_point("opposite", 0, unit(-1, 0)),
+        make_point("opposite", 0, unit(-2, 0)),
     ]
     async with QdrantStore(distance=distance) as store:
         await store.create_collection(COLLECTION, DIMENSIONS)
