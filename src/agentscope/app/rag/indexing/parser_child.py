@@ -144,10 +144,8 @@ def _confine(job: ReadJob) -> None:
 
 def _soft(kind: int, value: int) -> None:
     hard = resource.getrlimit(kind)[1]
-    if value == resource.RLIM_INFINITY or hard == resource.RLIM_INFINITY:
-        limit = hard if value == resource.RLIM_INFINITY else value  # "none" is -1: no number
-    else:
-        limit = min(value, hard)
+    none = resource.RLIM_INFINITY  # -1: not a number to compare with
+    limit = hard if value == none else value if hard == none else min(value, hard)
     resource.setrlimit(kind, (limit, hard))
 
 
