@@ -183,7 +183,7 @@ class Clients:
         document = ClientDocument(
             token=f"token{self._number}x",
             word=word,
-            lines=self._rng.choice([1, 20, 150, 300]),
+            lines=self._rng.choice([1, 5, 70, 140]),
             knowledge_base_id=self._rng.choice(live),
         )
         self.documents.append(document)
@@ -452,7 +452,7 @@ def simulate(seed: int, plan: Plan = ROUGH) -> Outcome:
             finally:
                 await world.end()
 
-        gc.collect()
+        gc.collect(0)  # the previous world, still young
         gc.disable()  # a collection may end an async generator: at a moment that no seed decides
         try:
             violation, documents = loop.run_until_complete(run())

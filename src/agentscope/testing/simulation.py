@@ -124,17 +124,18 @@ class SimulationLoop(asyncio.BaseEventLoop):
         self._ring()
         if not self._soon:
             raise SimulationStuckError("Nothing will ever happen again.")
-        index = self.rng.randrange(len(self._soon))
-        last = self._soon.pop()
-        handle = last
-        if index < len(self._soon):
-            handle, self._soon[index] = self._soon[index], last
+        handle = self._soon.pop()
+        if self._soon:
+            index = int(self.rng.random() * (len(self._soon) + 1))
+            if index < len(self._soon):
+                handle, self._soon[index] = self._soon[index], handle
         self._run(handle)
 
     def _ring(self) -> None:
         """Make due timers ready; if nothing else is ready, move the time to the next one."""
-        while self._later and (not self._soon or self._later[0][0] <= self._virtual):
-            when, _, handle = heapq.heappop(self._later)
+        later = self._later
+        while later and (not self._soon or later[0][0] <= self._virtual):
+            when, _, handle = heapq.heappop(later)
             if not handle.cancelled():
                 self._virtual = max(self._virtual, when)
                 self._soon.append(handle)
