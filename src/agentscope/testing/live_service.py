@@ -106,6 +106,7 @@ def whole_text(chunks: Iterable[Mapping[str, Any]]) -> str:
         if text is None:
             continue
         where = chunk["metadata"]
+        text = text[where.get("prefix_chars", 0) :]
         number, start = where.get("section_index", 0), where.get("char_start", 0)
         known = sections.get(number, "")
         sections[number] = known + text[max(0, len(known) - start) :]
