@@ -55,7 +55,7 @@ def test_the_knowledge_pages_see_the_recorded_shapes(service: RestService, user:
     assert_shape(made["response"], created)
     assert_shape(sample("credential_list"), service.json("GET", "/credential/", user=user))
     models = service.json("GET", "/knowledge_bases/embedding_models", user=user)
-    assert models["providers"].pop(0)["credential"]["id"] == "local"
+    assert models["providers"].pop(0)["credential"]["data"]["type"] == "local_credential"
     assert_shape(sample("kb_embedding_models"), models)
     request = sample("kb_create")["request"]
     request["embedding_model_config"]["credential_id"] = created["credential_id"]

@@ -72,12 +72,21 @@ def test_a_payload_that_does_not_fit_is_a_422(
 def test_the_built_in_credential_cannot_be_changed(service: RestService, user: str) -> None:
     """It is offered, but not listed, and nobody can take its place."""
     offered = service.json("GET", "/knowledge_bases/embedding_models", user=user)["providers"]
-    assert offered[0]["credential"]["id"] == "local"
+    key = offered[0]["credential"]["id"]
+    assert offered[0]["credential"]["data"]["type"] == "local_credential"
     assert not offered[0]["credential"]["editable"]
     assert service.json("GET", "/credential/", user=user)["total"] == 0
     body = {"data": {"type": "openai_credential", "api_key": "x"}}
-    assert service.call("PATCH", "/credential/local", user=user, json=body).status_code == 403
-    assert service.call("DELETE", "/credential/local", user=user).status_code == 403
+    for name in ("local", key):
+        path = f"/credential/{name}"
+        assert service.call("PATCH", path, user=user, json=body).status_code == 403
+        assert service.call("DELETE", path, user=user).status_code == 403
+    other = service.call("DELETE", f"/credential/{key}", user=f"{user}-other")
+    assert other.status_code == 404  # an id of one user is unknown to another
+    config = {"type": "local_credential", "credential_id": key, "model": "m", "dimensions": 64}
+    kb = service.knowledge_base(user=user, embedding_model_config=config)
+    view = service.json("GET", f"/knowledge_bases/{kb}", user=user)
+    assert view["embedding_model_config"]["credential_id"] == "local"
     taken = {"data": {"id": "local", "type": "openai_credential", "api_key": "x"}}
     assert service.call("POST", "/credential/", user=user, json=taken).status_code == 409
 

@@ -3,6 +3,7 @@
 import inspect
 from dataclasses import dataclass, replace
 
+from agentscope.app.rag.service.credentials import is_local
 from agentscope.app.rag.service.names import clean_name, clean_text, is_id
 from agentscope.app.rag.service.parts import KnowledgeBaseService
 from agentscope.app.records import ChunkerConfig, EmbeddingModelConfig, KnowledgeBaseRecord
@@ -47,9 +48,15 @@ async def create_knowledge_base(
     if not 0 < config.dimensions <= limits.dimensions:
         raise InvalidInputError(f"The dimensions must be between 1 and {limits.dimensions}.")
     clean_name(config.model, what="model", max_chars=limits.name_chars)
-    await _check_credential(service, user_id, config)
+    config = await _with_known_credential(service, user_id, config)
     chunker = service.chunkers.config(wanted.chunker_config)
-    record = await _create(service, user_id, replace(wanted, name=name), description, chunker)
+    record = await _create(
+        service,
+        user_id,
+        replace(wanted, name=name, embedding_model_config=config),
+        description,
+        chunker,
+    )
     if wanted.search_mode in (None, record.search_mode):
         return record
     changed = await service.manager.update_knowledge_base(
@@ -86,15 +93,18 @@ def _takes_chunker(create: object) -> bool:
     )
 
 
-async def _check_credential(
+async def _with_known_credential(
     service: KnowledgeBaseService, user_id: str, config: EmbeddingModelConfig
-) -> None:
+) -> EmbeddingModelConfig:
+    """Return the configuration to record, with the virtual credential under its own name."""
     credential_id = config.credential_id
     local_type = str(LocalCredential.model_fields["type"].default)
     if config.type != local_type:
         require_embedding_provider(config.type)
-    if credential_id == LOCAL_CREDENTIAL_ID and service.credentials.local_embedding:
-        stored_type = local_type
+    if service.credentials.local_embedding and is_local(
+        service.credentials, user_id, credential_id
+    ):
+        credential_id, stored_type = LOCAL_CREDENTIAL_ID, local_type
     else:
         found = is_id(credential_id) and await service.storage.credentials.get(
             user_id, credential_id
@@ -106,6 +116,7 @@ async def _check_credential(
         raise InvalidInputError(
             f"The credential '{credential_id}' is of type '{stored_type}', not '{config.type}'."
         )
+    return replace(config, credential_id=credential_id)
 
 
 def require_embedding_provider(type_name: str) -> None:

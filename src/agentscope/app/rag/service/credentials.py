@@ -1,5 +1,7 @@
 """Provider credentials of a user: sealed before they are stored, masked whenever they are read."""
 
+import hashlib
+import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -37,11 +39,23 @@ class CredentialDetails:
     used_by: tuple[tuple[str, str], ...] = ()  # (id, name) of knowledge bases
 
 
+def is_local(parts: CredentialParts, user_id: str, credential_id: str) -> bool:
+    """Say whether the id names the virtual credential, by its own name or as this user saw it."""
+    return credential_id in (LOCAL_CREDENTIAL_ID, _shown_local_id(parts, user_id))
+
+
+def _shown_local_id(parts: CredentialParts, user_id: str) -> str:
+    """Return an id that only this user was ever shown: ids of one user are unknown to others."""
+    key = parts.secrets.derive("local-credential")
+    return f"local-{hmac.new(key, user_id.encode(), hashlib.sha256).hexdigest()[:24]}"
+
+
 def local_credential(parts: CredentialParts, user_id: str) -> CredentialDetails:
     """Return the virtual credential of the model that runs on this machine."""
-    data = LocalCredential().model_dump(mode="json")
+    shown_id = _shown_local_id(parts, user_id)
+    data = {**LocalCredential().model_dump(mode="json"), "id": shown_id}
     record = CredentialRecord(
-        id=LOCAL_CREDENTIAL_ID,
+        id=shown_id,
         user_id=user_id,
         data=data,
         created_at=parts.started_at,
@@ -68,7 +82,9 @@ async def create_credential(
     """
     known = await parts.storage.credentials.list(user_id)
     data = {**payload, "id": payload.get("id") or new_id()}
-    if data["id"] == LOCAL_CREDENTIAL_ID or any(record.id == data["id"] for record in known):
+    if is_local(parts, user_id, str(data["id"])) or any(
+        record.id == data["id"] for record in known
+    ):
         raise AlreadyExistsError("A credential with this id already exists.")
     return await _store(parts, user_id, data, known)
 
@@ -114,7 +130,7 @@ async def delete_credential(
 
 
 async def _existing(parts: CredentialParts, user_id: str, credential_id: str) -> CredentialRecord:
-    if credential_id == LOCAL_CREDENTIAL_ID:
+    if parts.local_embedding and is_local(parts, user_id, credential_id):
         raise PermissionDeniedError("The built-in credential cannot be changed.")
     record = None
     if is_id(credential_id):
