@@ -15,6 +15,7 @@ COMMANDS = {
     "ingest": "Upload files and folders, and wait until they are indexed.",
     "search": "Search a knowledge base.",
     "audit": "Compare records, vectors and files.",
+    "mcp": "Let an MCP client on this machine use the service.",
     "doctor": "Check this installation and a running service.",
 }
 
