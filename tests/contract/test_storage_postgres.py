@@ -11,6 +11,7 @@ from agentscope.app.storage.sql.postgres import PostgresStorage
 from agentscope.identity import new_id
 from agentscope.testing import servers
 from agentscope.testing.storage import StorageSuite, World
+from agentscope.testing.storage_outage import StorageOutageSuite
 
 
 def fresh_schema() -> str:
@@ -35,3 +36,18 @@ class TestPostgresStorage(StorageSuite):
 
         async with PostgresStorage(fresh_schema(), shift=lambda: moved) as storage:
             yield World(storage, advance)
+
+
+@pytest.mark.server
+class TestPostgresStorageOutage(StorageOutageSuite):
+    """A server that is killed."""
+
+    @asynccontextmanager
+    async def open_pair(self) -> AsyncIterator[tuple[World, servers.Server]]:
+        address, server = fresh_schema(), servers.shared_postgres()
+        async with PostgresStorage(address) as storage:
+            try:
+                yield World(storage, lambda step: None), server
+            finally:
+                server.kill()
+                server.start()

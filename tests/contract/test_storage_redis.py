@@ -10,6 +10,7 @@ from agentscope.app.storage.redis.store import RedisStorage
 from agentscope.identity import new_id
 from agentscope.testing import servers
 from agentscope.testing.storage import StorageSuite, World
+from agentscope.testing.storage_outage import StorageOutageSuite
 
 
 @pytest.mark.server
@@ -28,3 +29,14 @@ class TestRedisStorage(StorageSuite):
             url=servers.shared_redis().url, key_prefix=new_id(), shift=lambda: moved
         ) as storage:
             yield World(storage, advance)
+
+
+@pytest.mark.server
+class TestRedisStorageOutage(StorageOutageSuite):
+    """A server that is killed."""
+
+    @asynccontextmanager
+    async def open_pair(self) -> AsyncIterator[tuple[World, servers.Server]]:
+        with servers.redis() as server:
+            async with RedisStorage(url=server.url) as storage:
+                yield World(storage, lambda step: None), server

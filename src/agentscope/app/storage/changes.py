@@ -22,7 +22,7 @@ from agentscope.app.records import (
     UploadResult,
 )
 from agentscope.app.storage import totals
-from agentscope.app.storage.codec import folded
+from agentscope.app.storage.codec import folded, to_micros
 from agentscope.app.transitions import deletion, upload
 from agentscope.app.transitions.guards import check_move, check_stranded
 from agentscope.errors import DuplicateDocumentError
@@ -43,6 +43,18 @@ class DocumentWrite:
         record = self.new or self.old
         assert record is not None, "a write has at least one side"
         return record
+
+    @property
+    def matters(self) -> bool:
+        """Whether losing the write would lose more than work that is then done again.
+
+        A claim, a renewal or a stage that is forgotten only means another run; its epoch comes
+        from the time, so that the forgotten run stays behind it all the same.
+        """
+        if self.old is None or self.new is None:
+            return True
+        queued = waits_for_worker(self.old) and waits_for_worker(self.new)
+        return not queued and self.old.status is not self.new.status
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +228,11 @@ class UploadEnd:
         if self.on_duplicate is OnDuplicate.REJECT:
             refused = DuplicateDocumentError(context={"document_id": twin.id})
         return UploadPlan(((old, given_up),), kept=twin, refused=refused)
+
+
+def epoch_floor(now: datetime) -> int:
+    """Return an epoch above all that were given out before, even if some were forgotten."""
+    return to_micros(now) // 1000
 
 
 def must_run_alone(record: DocumentRecord) -> bool:

@@ -6,12 +6,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentscope.app.records import DocumentStatus
 from agentscope.app.storage.sql.session import Session
 from agentscope.app.storage.sql.sqlite import SQLiteStorage
 from agentscope.errors import ConfigurationError, InvalidInputError, StorageError
@@ -183,6 +184,39 @@ async def test_a_cancelled_caller_harms_nobody(tmp_path: Path) -> None:
         assert not [one for one in results[1::2] if isinstance(one, BaseException)]
         await mine.check_totals()
         await mine.check_events("u")
+
+
+async def test_what_a_user_was_told_is_flushed_and_the_rest_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Callers that wait at the same moment share one flush; work that can be redone has none."""
+    flushes: list[int] = []
+    flush = os.fsync
+
+    def counted(file: int) -> None:
+        flushes.append(file)
+        flush(file)
+
+    monkeypatch.setattr("agentscope.app.storage.sql.sqlite.os.fsync", counted)
+    mine = world(tmp_path / "rag.db")
+    async with mine.storage:
+        base = await mine.knowledge_base()
+
+        async def flushed(work: Awaitable[Any]) -> tuple[Any, int]:
+            before = len(flushes)
+            return await work, len(flushes) - before
+
+        _, count = await flushed(mine.upload(base))
+        assert count == 2
+        claims, count = await flushed(mine.claim())
+        assert count == 0
+        writer = mine.writer(claims[0])
+        assert (await flushed(writer.renew()))[1] == 0
+        assert (await flushed(writer.set_stage(DocumentStatus.INDEXING)))[1] == 0
+        assert (await flushed(writer.publish(1, warnings=(), report={})))[1] == 1
+        assert (await flushed(mine.sweep()))[1] == 0
+        _, count = await flushed(asyncio.gather(*(mine.upload(base) for _ in range(40))))
+        assert count < 20
 
 
 QUERIES = {

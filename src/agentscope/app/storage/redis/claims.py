@@ -13,12 +13,11 @@ from agentscope.app.records import (
     MaintenanceClaim,
     Policy,
 )
-from agentscope.app.storage.changes import document_write, knowledge_base_write
+from agentscope.app.storage.changes import document_write, epoch_floor, knowledge_base_write
 from agentscope.app.storage.codec import (
     from_micros,
     load_document,
     load_knowledge_base,
-    to_micros,
 )
 from agentscope.app.storage.redis import scripts
 from agentscope.app.storage.redis.commit import Commit
@@ -99,8 +98,7 @@ async def _start(server: RedisServer, request: ClaimRequest, found: _Candidate) 
         owner=request.owner,
         run_id=run_id,
         policy=request.policy,
-        # A failover may forget a claim; time makes the next number higher all the same.
-        epoch_floor=to_micros(now) // 1000,
+        epoch_floor=epoch_floor(now),  # a failover may forget a claim
     )
     started = new.status is DocumentStatus.PARSING
     write = document_write(old, new, now)

@@ -11,7 +11,7 @@ from agentscope.app.records import (
     MaintenanceClaim,
     Policy,
 )
-from agentscope.app.storage.changes import must_run_alone
+from agentscope.app.storage.changes import epoch_floor, must_run_alone
 from agentscope.app.storage.codec import load_document, load_knowledge_base, to_micros
 from agentscope.app.storage.sql.session import Session, moment
 from agentscope.app.storage.sql.transaction import Transaction
@@ -92,6 +92,7 @@ def _claim_one(transaction: Transaction, state: ClaimRound) -> None:
         owner=request.owner,
         run_id=run_id,
         policy=request.policy,
+        epoch_floor=epoch_floor(transaction.now),
     )
     started = new.status is DocumentStatus.PARSING
     write = transaction.write_document(old, new, served=started)

@@ -16,11 +16,16 @@ Execute = Callable[[str, Mapping[str, Any]], list[Row]]
 
 
 class Session:
-    """Runs statements inside one transaction; `now` is store time."""
+    """Runs statements inside one transaction; `now` is store time.
+
+    `durable` says whether the commit must survive loss of power. All do, unless whoever writes
+    knows that losing it costs work only.
+    """
 
     def __init__(self, dialect: Dialect, execute: Execute, now: Callable[[], datetime]) -> None:
         self.dialect = dialect
         self.now = now
+        self.durable = True
         self._execute = execute
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:

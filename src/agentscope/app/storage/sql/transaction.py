@@ -130,6 +130,7 @@ class Transaction:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        session.durable = False
         self._now: datetime | None = None
         self._counts: dict[str, dict[str, int]] = {}
         self._users: dict[str, dict[str, int]] = {}
@@ -168,6 +169,7 @@ class Transaction:
     ) -> DocumentWrite | None:
         """Write a document; None: it should be inserted and its id is taken."""
         write = document_write(old, new, self.now)
+        self.session.durable |= write.matters
         if write.new is None:
             self.session.rows("DELETE FROM documents WHERE id = :id", id=write.record.id)
         elif old is None:
@@ -198,6 +200,7 @@ class Transaction:
     ) -> KnowledgeBaseWrite | None:
         """Write a knowledge base; None: it should be inserted and its id is taken."""
         write = knowledge_base_write(old, new, self.now)
+        self.session.durable = True
         record = write.record
         if write.new is None:
             self.session.rows("DELETE FROM knowledge_bases WHERE id = :id", id=record.id)
