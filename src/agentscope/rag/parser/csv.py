@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 
 _DELIMITERS = ",;\t|"
 _SECTION_BYTES = 1900
@@ -25,11 +26,11 @@ class TablePart:
 def table_parts(pieces: Iterator[str]) -> Iterator[TablePart]:
     """Yield parts of about 1,900 bytes; from the second on the header row comes first."""
     rows = _rows(_lines(pieces))
-    probe = [row for row, _ in zip(rows, range(_PROBED_ROWS), strict=False)]
+    probe = list(islice(rows, _PROBED_ROWS))
     header = probe[0] if _has_header(probe) and len(probe[0]) <= _HEADER_MAX else ""
     buffer: list[str] = []
     size, first, number = 0, 1, 0
-    for row in _chained(probe, rows):
+    for row in chain(probe, rows):
         number += 1
         weight = len(row.encode("utf-8", "surrogatepass")) + 1
         if buffer and size + weight > _SECTION_BYTES:
@@ -40,11 +41,6 @@ def table_parts(pieces: Iterator[str]) -> Iterator[TablePart]:
         size += weight
     if buffer:
         yield TablePart("\n".join(buffer), first, number)
-
-
-def _chained(probe: list[str], rows: Iterator[str]) -> Iterator[str]:
-    yield from probe
-    yield from rows
 
 
 def _lines(pieces: Iterator[str]) -> Iterator[str]:

@@ -32,6 +32,8 @@ _HEAD = 64 * 1024
 _HINT_BONUS = 10.0
 _ERROR_COST = 16.0
 _ERRORS_MAX = 0.02
+_FEW_BYTES = 256
+_FEW_HIGH_BYTES = 8
 _CONTROLS_MAX = 0.02
 _NUL_MAX = 0.2
 _EBCDIC = ("cp500", "cp037", "cp273", "cp1026", "cp424", "cp875")
@@ -154,10 +156,23 @@ def detect(file: bytes | Path, hint: str | None = None) -> str:
     controls = len(_RAW_CONTROL.findall(head))
     utf8 = is_utf8(file)
     if utf8 and controls == 0:
-        return "utf-8"
+        return _unless_too_short(head, hint)
     guess = best_guess(_sample(file), head[:_SAMPLE], known_codec(hint or ""), utf8)
     _refuse_binary(guess, head, controls)
     return guess.encoding
+
+
+def _unless_too_short(head: bytes, hint: str | None) -> str:
+    """Return UTF-8, unless the few bytes above ASCII are valid in it by accident.
+
+    Two Chinese characters in GBK can be; then the reading must be far better than UTF-8's.
+    """
+    high = sum(byte >= 0x80 for byte in head[:_FEW_BYTES])
+    if len(head) >= _FEW_BYTES or not 0 < high <= _FEW_HIGH_BYTES:
+        return "utf-8"
+    guess = best_guess(head, head, known_codec(hint or ""), True)
+    plain = _judged(head, "utf-8", LANGUAGES, "utf-8")
+    return guess.encoding if guess.score > plain.score else "utf-8"
 
 
 def best_guess(sample: bytes, head: bytes, hint: str | None, utf8: bool) -> Guess:

@@ -134,6 +134,8 @@ _PAIRS = re.compile(r"(?=(.)([^\x00-\x7f]))|(?=([^\x00-\x7f])([\x00-\x7f]))", re
 def _joint_cost(text: str) -> float:
     """Judge neighbours: case inside words, symbols inside words, scripts side by side."""
     pairs: Counter[tuple[str, str]] = Counter()
+    if text and text[0] >= "\x80":
+        pairs[(" ", text[0])] = 1
     for match in _PAIRS.finditer(text):
         one, two, three, four = match.groups()
         pairs[(one or three, two or four)] += 1
@@ -144,6 +146,13 @@ def _joint_cost(text: str) -> float:
 def _pair_cost(before: str, after: str) -> float:
     if before.isalpha() and after.isalpha():
         return _letters_cost(before, after)
+    if unicodedata.category(after) == "Mn":
+        # A mark stands on a letter of its own script.
+        fits = unicodedata.category(before) == "Mn" or script_of(after) in (
+            "mark",
+            script_of(before),
+        )
+        return 0.0 if fits and not before.isspace() else -6.0
     odd_after = after in _NOT_AFTER or unicodedata.category(after) in _SYMBOLS
     odd_before = before in _NOT_BEFORE or unicodedata.category(before) in _SYMBOLS
     return -2.0 if (before.isalpha() and odd_after) or (after.isalpha() and odd_before) else 0.0
@@ -269,7 +278,9 @@ def language_of(text: str) -> str | None:
     sample = text[:_LANGUAGE_SAMPLE]
     reading = reading_of(sample)
     foreign = sum(reading.scripts.values())
-    if foreign + reading.ascii_letters < _LANGUAGE_LETTERS:
+    # A sign of these scripts says as much as several letters.
+    signs = sum(reading.scripts[script] for script in _EAST_ASIAN)
+    if foreign + 3 * signs + reading.ascii_letters < _LANGUAGE_LETTERS:
         return None
     code = best_language(reading)[1]
     found = [word for word in _BY_CODE[code].words if len(word) > 1 and reading.words[word]]
