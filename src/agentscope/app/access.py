@@ -59,3 +59,12 @@ class DenyAllResourceAccessPolicy(ResourceAccessPolicyBase):
     ) -> Sequence[ResourceRef]:
         del viewer_id, kind, storage
         return ()
+
+
+__all__ = [
+    "DenyAllResourceAccessPolicy",
+    "ResourceAccessPolicyBase",
+    "ResourceKind",
+    "ResourcePermission",
+    "ResourceRef",
+]
