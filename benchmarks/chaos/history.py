@@ -167,9 +167,7 @@ class History:
             self.problems.append(f"{upload.document} is {status}")
             return "lost"
         if status == "error" and not upload.hostile:
-            self.problems.append(
-                f"{upload.document} ended in error for no reason"
-            )
+            self.problems.append(f"{upload.document} ended in error for no reason")
         if status == "ready":
             async with self.client(upload.user) as http:
                 path = f"/knowledge_bases/{upload.knowledge_base}/search"

@@ -13,6 +13,10 @@ from pathlib import Path
 
 import httpx
 
+from agentscope.app.running import operator_key
+from agentscope.credential.sealing import SecretBox
+
+SECRET_KEY = "chaos-secret-key-chaos-secret-key"
 ROOT = Path(__file__).parents[2]
 
 
@@ -77,6 +81,11 @@ class Stack:
         return f"http://127.0.0.1:{self.port}"
 
     @property
+    def operator_key(self) -> str:
+        """The key of operator routes, made from the secret key that all processes share."""
+        return operator_key(SecretBox.from_text(SECRET_KEY))
+
+    @property
     def provider_url(self) -> str:
         """Where the embeddings endpoint listens."""
         return f"http://127.0.0.1:{self.provider_port}"
@@ -101,6 +110,7 @@ class Stack:
         environment = {
             "CHAOS_BACKEND": self.backend,
             "CHAOS_WORK": str(self.work),
+            "AGENTSCOPE_SECRET_KEY": SECRET_KEY,
             "AGENTSCOPE_WORKER_BOOTSTRAP": "benchmarks.chaos.wiring:bootstrap",
             "DATA_DIR": str(self.work / "data"),
             "AGENTSCOPE_LEASE_TTL_SECONDS": "6",

@@ -11,10 +11,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agentscope.app.message_bus.postgres import PostgresMessageBus
-
 from agentscope.app import create_app
 from agentscope.app.message_bus import MessageBus, RedisMessageBus
+from agentscope.app.message_bus.postgres import PostgresMessageBus
 from agentscope.app.rag.blob_store import LocalBlobStore
 from agentscope.app.rag.knowledge_base_manager import CollectionPerKbManager
 from agentscope.app.records import Timings
@@ -84,7 +83,7 @@ def _parts() -> dict[str, Any]:
         "message_bus": _bus(),
         "blob_store": LocalBlobStore(root_dir=WORK / "blobs"),
         "knowledge_base_manager": CollectionPerKbManager(storage=storage, vector_store=vectors),
-        "secret_key": "chaos-secret-key-chaos-secret-key",
+        "secret_key": os.environ["AGENTSCOPE_SECRET_KEY"],
         "timings": TIMINGS,
     }
 
