@@ -1,5 +1,6 @@
 """Where a text matches a query, in code points of the text as it stands."""
 
+import functools
 import unicodedata
 from collections.abc import Sequence
 
@@ -7,19 +8,22 @@ from agentscope.rag.terms import cut, normalise, query_terms
 
 MAX_HIGHLIGHTS = 200
 
-_FUNCTION_WORDS = frozenset(
-    query_terms(
-        "a an and are as at be but by can did do does for from had has have he her his how i in is"
-        " it its me my of on or our she that the their them they this to us was we were what when"
-        " where which who whom whose why will with would you your"
-    )
+_FUNCTION_WORDS = (
+    "a an and are as at be but by can did do does for from had has have he her his how i in is it"
+    " its me my of on or our she that the their them they this to us was we were what when where"
+    " which who whom whose why will with would you your"
 )
+
+
+@functools.cache
+def _function_terms() -> frozenset[str]:
+    return frozenset(query_terms(_FUNCTION_WORDS))
 
 
 def highlight_terms(queries: Sequence[str]) -> frozenset[str]:
     """Return the terms worth showing: English function words only if there is nothing else."""
     terms = frozenset(term for query in queries for term in query_terms(query))
-    return terms - _FUNCTION_WORDS or terms
+    return terms - _function_terms() or terms
 
 
 def highlights(text: str, terms: frozenset[str]) -> list[tuple[int, int]]:

@@ -7,6 +7,8 @@ English suffixes are stripped, accents removed. A compound such as `ERR-0x19` or
 itself and its parts.
 """
 
+import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -39,11 +41,23 @@ def _mark_class() -> str:
     )
 
 
-_WORD = rf"(?:[^\W_{_PAIRED}]|[{_mark_class()}])+"
-_TOKEN = re.compile(rf"(?P<paired>[{_PAIRED}]+)|{_WORD}(?:[-._]{{1,3}}{_WORD})*")
-_PART = re.compile(_WORD)
+_JOINERS = frozenset("-._")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _ASCII_LETTERS = re.compile(r"[a-z]+\Z")
+
+
+class _Patterns(NamedTuple):
+    token: re.Pattern[str]
+    part: re.Pattern[str]
+
+
+@functools.cache
+def _patterns() -> _Patterns:
+    """Return the regular expressions, made on first use: finding the marks takes a moment."""
+    word = rf"(?:[^\W_{_PAIRED}]|[{_mark_class()}])+"
+    return _Patterns(
+        re.compile(rf"(?P<paired>[{_PAIRED}]+)|{word}(?:[-._]{{1,3}}{word})*"), re.compile(word)
+    )
 
 
 class Term(NamedTuple):
@@ -65,7 +79,7 @@ def cut(normalised: str, *, singles: bool) -> Iterator[Term]:
     `singles` adds each single character of a paired script beside the pairs; a run of one
     character gives it in any case.
     """
-    for token in _TOKEN.finditer(normalised):
+    for token in _patterns().token.finditer(normalised):
         if token["paired"] is None:
             yield from _words(token)
         else:
@@ -83,24 +97,43 @@ def _pairs(token: re.Match[str], *, singles: bool) -> Iterator[Term]:
 
 def _words(token: re.Match[str]) -> Iterator[Term]:
     whole, start = token.group(), token.start()
-    parts = list(_PART.finditer(whole))
+    parts = list(_patterns().part.finditer(whole))
     for part in parts:
         yield Term(_word(part.group()), start + part.start(), start + part.end())
     if len(parts) > 1 and len(whole) <= MAX_TERM_CHARS:
         yield Term(whole, start, token.end())
 
 
+@functools.lru_cache(maxsize=65_536)
 def _word(word: str) -> str:
     if not word.isascii():
-        word = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", word)))
+        bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
+        word = unicodedata.normalize("NFC", bare)
     if _ASCII_LETTERS.match(word):
         word = stem(word)
     return word[:MAX_TERM_CHARS]
 
 
 def document_terms(text: str) -> list[str]:
-    """Return the terms under which `text` is found, with repetitions."""
-    return [term.text for term in cut(normalise(text), singles=True)]
+    """Return the terms under which `text` is found, with repetitions, in no promised order.
+
+    The same terms as those of `cut`, without their places: indexing spends most of its time here.
+    """
+    terms: list[str] = []
+    patterns = _patterns()
+    for token in patterns.token.finditer(normalise(text)):
+        whole = token.group()
+        if token.lastgroup:
+            terms += map("".join, itertools.pairwise(whole))
+            terms += whole
+        elif _JOINERS.isdisjoint(whole):
+            terms.append(_word(whole))
+        else:
+            parts = patterns.part.findall(whole)
+            terms += map(_word, parts)
+            if len(parts) > 1 and len(whole) <= MAX_TERM_CHARS:
+                terms.append(whole)
+    return terms
 
 
 def query_terms(text: str) -> list[str]:

@@ -108,6 +108,12 @@ def test_a_page_is_its_words_and_not_its_scripts() -> None:
         assert words not in text
 
 
+def test_rows_without_end_tags_are_rows() -> None:
+    """As browsers read them; what follows the table is no cell."""
+    page = b"<table><tr><td>a<td>b<tr><td>c<td>d</table>after<table><tr> <td></td> <td>x</table>"
+    assert text_of(page, "a.html") == "a\tb\nc\td\n\nafter\n\n\tx"
+
+
 def test_navigation_is_read_when_there_is_nothing_else() -> None:
     """Or when its end is missing."""
     assert "Only link" in text_of(b"<nav><a>Only link</a></nav>", "a.html")
