@@ -106,6 +106,7 @@ class _Page:
         self._title = ""
         self._skipped: list[str] = []
         self._rows = 0
+        self._cells = 0
         self._pre = 0
         self._heading = 0
         self.swallowed = False
@@ -170,7 +171,9 @@ class _Page:
                 return
         if name == "table" and self._rows:
             # The end tag of the last row may be missing.
-            self._rows = max(0, self._rows - 1)
+            self._rows -= 1
+            if not self._rows:
+                self._row()
         if self._heading and _HEADING.fullmatch(name):
             self._end_heading()
         elif name in _BLOCKS:
@@ -178,7 +181,7 @@ class _Page:
         self._pre -= name == "pre" and self._pre > 0
 
     def _block(self, name: str) -> None:
-        if name == "tr" and self._rows == 1 and any(piece == "\t" for piece in self._line):
+        if name == "tr" and self._rows == 1 and self._cells:
             # A new row without an end tag of the last one.
             self._rows = 0
             self._row()
@@ -193,8 +196,9 @@ class _Page:
             self._flush_line()
 
     def _cell(self) -> None:
-        if self._line and self._rows == 1:
-            self._line.append("\t")
+        if self._rows == 1:
+            self._line.append("\t" if self._cells else "")
+            self._cells += 1
         elif self._rows:
             self._line.append(_BREAK)
 
@@ -204,6 +208,7 @@ class _Page:
         joint = " " if len(raw) < _CELL_LINES_CHARS else "\n"
         lines = raw.replace(_BREAK, joint).split("\n")
         self._line.clear()
+        self._cells = 0
         for line in lines:
             cells = [_SPACES.sub(" ", cell).strip() for cell in line.split("\t")]
             if any(cells):
