@@ -1,5 +1,6 @@
 """Office, mail and book parsers on any text and on any damage."""
 
+import functools
 import io
 from collections.abc import Callable
 
@@ -41,6 +42,7 @@ def is_clean(text: str) -> bool:
     return not any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text)
 
 
+@functools.cache  # the libraries write the time into the file
 def word_sample() -> bytes:
     document = docx.Document()
     document.add_heading("Head", 1)
@@ -51,6 +53,7 @@ def word_sample() -> bytes:
     return stream.getvalue()
 
 
+@functools.cache  # the libraries write the time into the file
 def slides_sample() -> bytes:
     deck = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[6])
@@ -60,6 +63,7 @@ def slides_sample() -> bytes:
     return stream.getvalue()
 
 
+@functools.cache  # the libraries write the time into the file
 def sheet_sample() -> bytes:
     book = openpyxl.Workbook()
     book.active.append(["a", 1, 2.5])
