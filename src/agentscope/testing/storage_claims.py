@@ -85,6 +85,8 @@ class ClaimSuite(StorageCase):
                 for _ in range(8):
                     await world.upload(base)
 
+            await world.warm()
+
             async def racer(number: int) -> list[str]:
                 found = []
                 while claims := await world.claim(owner=f"w{number}", idle=False):
@@ -216,6 +218,7 @@ class ClaimSuite(StorageCase):
         async with self.open_world() as world:
             bases = [await world.knowledge_base(f"u{number % 2}") for number in range(3)]
             names = [(await world.upload(bases[n % 3], sha=f"s{n % 4}")).id for n in range(9)]
+            await world.warm()
             storm = Storm(world, bases, names)
             await asyncio.gather(
                 *(storm.user(random.Random(seed)) for seed in range(4)),

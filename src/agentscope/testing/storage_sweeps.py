@@ -154,6 +154,7 @@ class DeletionSuite(StorageCase):
             for _ in range(30):
                 document = await world.upload(base)
                 await tombstone(world.storage.documents, document.id, policy=POLICY)
+            await world.warm()
             parts = await asyncio.gather(*(world.sweep(limit=5) for _ in range(10)))
             taken = [claim.document.id for part in parts for claim in part if claim.document]
             while more := await world.sweep(limit=5):  # what all saw taken at that moment
@@ -259,25 +260,36 @@ class KnowledgeBaseSuite(StorageCase):
     async def test_a_deletion_and_commits_are_one_after_the_other(self) -> None:
         """No upload is accepted after the tombstone; what was accepted before is listed."""
         async with self.open_world() as world:
-            base = await world.knowledge_base()
-            begun = [await world.begin(base) for _ in range(10)]
             end: dict[str, Any] = {
                 "stored": {"size": 1},
                 "on_duplicate": OnDuplicate.KEEP,
                 "policy": POLICY,
             }
-            results = await asyncio.gather(
-                *(world.storage.documents.commit_upload(one.id, **end) for one in begun[:5]),
-                world.delete_base(base.id),
-                *(world.storage.documents.commit_upload(one.id, **end) for one in begun[5:]),
-                return_exceptions=True,
-            )
-            refused = [one for one in results if isinstance(one, BaseException)]
-            assert all(
-                isinstance(one, KnowledgeBaseNotFoundError | NotReadyError) for one in refused
-            )
+            commit = world.storage.documents.commit_upload
+            refused = 0
+            for _ in range(6):
+                base = await world.knowledge_base()
+                begun = [await world.begin(base) for _ in range(8)]
+                await world.warm()
+                results = await asyncio.gather(
+                    *(commit(one.id, **end) for one in begun[:4]),
+                    world.delete_base(base.id),
+                    *(commit(one.id, **end) for one in begun[4:]),
+                    return_exceptions=True,
+                )
+                errors = [one for one in results if isinstance(one, BaseException)]
+                assert all(
+                    isinstance(one, KnowledgeBaseNotFoundError | NotReadyError) for one in errors
+                )
+                gone = await world.storage.knowledge_bases.find(base.id)
+                assert gone is not None
+                assert gone.deleted_at is not None
+                for record in await world.storage.documents.of_knowledge_base(base.id):
+                    if record.status is DocumentStatus.PENDING:
+                        assert record.updated_at <= gone.deleted_at
+                refused += len(errors)
             states = [record.status for record in await world.everything()]
-            assert states.count(DocumentStatus.PENDING) == 10 - len(refused)
+            assert states.count(DocumentStatus.PENDING) == 48 - refused
             await world.check_totals()
 
 

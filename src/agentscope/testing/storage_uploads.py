@@ -99,6 +99,7 @@ class UploadSuite(StorageCase):
         async with self.open_world() as world:
             base = await world.knowledge_base()
             world.policy = Policy(limits=Limits(pending_per_user=5))
+            await world.warm()
             results = await asyncio.gather(
                 *(world.begin(base) for _ in range(20)), return_exceptions=True
             )
@@ -280,6 +281,7 @@ class DuplicateSuite(StorageCase):
         async with self.open_world() as world:
             base = await world.knowledge_base()
             begun = [await world.begin(base) for _ in range(10)]
+            await world.warm()
             results = await asyncio.gather(
                 *(
                     world.storage.documents.commit_upload(

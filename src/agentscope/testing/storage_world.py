@@ -1,5 +1,6 @@
 """A storage under test with short ways to bring records into the states that tests need."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -53,6 +54,11 @@ class World:
     storage: StorageBase
     advance: Callable[[timedelta], None]
     policy: Policy = field(default_factory=Policy)
+
+    async def warm(self) -> None:
+        """Open the connections that a race needs, so that the racers really start together."""
+        for _ in range(3):
+            await asyncio.gather(*(self.storage.now() for _ in range(24)))
 
     async def knowledge_base(
         self, user_id: str = "u", *, name: str = "notes", id: str | None = None

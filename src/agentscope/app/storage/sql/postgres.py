@@ -115,6 +115,9 @@ class PostgresDatabase(Database):
         try:
             connection.execute(begin.encode())
             result = work(self._session(connection))
+        except AgentScopeError:
+            self._roll_back(connection)
+            raise
         except Exception as exc:
             self._roll_back(connection)
             if self._did_not_happen(connection, exc):

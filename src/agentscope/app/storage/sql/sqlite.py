@@ -125,6 +125,8 @@ class SQLiteDatabase(Database):
                 return work(self._session(connection))
             finally:
                 connection.execute("COMMIT")
+        except AgentScopeError:
+            raise
         except Exception as exc:
             raise translated(exc) from exc
 
