@@ -4,19 +4,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from agentscope.errors import ParseLimitError
 from agentscope.rag.document import ParseReport, Section
 from agentscope.rag.parser.base import ParseOptions, SyncParser
 from agentscope.rag.parser.binarysheet import binary_sheets
 from agentscope.rag.parser.compound import COMPOUND_MAGIC
 from agentscope.rag.parser.flow import (
     SECTION_CHARACTERS_MAX,
+    Flow,
     PictureBudget,
     TableFormat,
     check_table_format,
+    counted,
     plain_text,
     refuse_empty,
     text_section,
 )
+from agentscope.rag.parser.hypertext import html_blocks
 from agentscope.rag.parser.ooxml import Package, picture_bytes
 from agentscope.rag.parser.opendocument import OpenDocument
 from agentscope.rag.parser.sheet import Sheet, sheet_blocks
@@ -28,6 +32,7 @@ _MACRO = "application/vnd.ms-excel."
 # Sheets are streamed, so their size costs time only; the caller's clock bounds that.
 _LIMITS = ZipLimits(single_bytes=2 << 30, total_bytes=4 << 30)
 _PICTURE_BYTES = 20 << 20
+_PAGE_BYTES = 64 << 20
 
 
 class ExcelParser(SyncParser):
@@ -77,6 +82,8 @@ class ExcelParser(SyncParser):
                 refuse_empty(report, filename, damaged=damaged)
                 if damaged:
                     report.warn("Parts of the file are damaged; cells may be missing.")
+        elif kind == "html":
+            yield from counted(_html_sections(file, filename), report)
         elif kind == "ods":
             with OpenDocument(file, filename, _LIMITS) as document:
                 yield from self._sections(document.sheets(), filename, report)
@@ -137,12 +144,14 @@ class ExcelParser(SyncParser):
 
 
 def _kind(file: bytes | Path, filename: str) -> str:
-    """Return xlsx, ods, xlsb or xls by content."""
+    """Return xlsx, ods, xlsb, xls or html by content; web programs call a page a workbook."""
     if isinstance(file, bytes):
         head = file[:8]
     else:
         with file.open("rb") as stream:
             head = stream.read(8)
+    if head.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"):
+        return "html"
     if head == COMPOUND_MAGIC or head[:4] in {b"\x09\x08\x10\0", b"\x09\x08\x08\0"}:
         return "xls"
     with ZipContainer(file, filename, _LIMITS) as container:
@@ -151,3 +160,13 @@ def _kind(file: bytes | Path, filename: str) -> str:
         if "content.xml" in container:
             return "ods"
     return "xlsx"
+
+
+def _html_sections(file: bytes | Path, filename: str) -> Iterator[Section]:
+    """Yield the tables of a web page that was saved under the name of a workbook."""
+    if isinstance(file, Path) and file.stat().st_size > _PAGE_BYTES:
+        raise ParseLimitError(filename=filename)
+    flow = Flow(filename)
+    for block in html_blocks(file if isinstance(file, bytes) else file.read_bytes()):
+        yield from flow.paragraph(block.text)
+    yield from flow.flush()

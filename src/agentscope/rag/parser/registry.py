@@ -113,7 +113,8 @@ class ParserRegistry:
         if named is None:
             return self._by_content(filename, plain_media_type(declared), proven, head)
         found = self._known(proven) if proven else None
-        if proven and _is_textual(named) and not _is_textual(proven):
+        packed_drawing = (named, proven) == ("image/svg+xml", "application/gzip")
+        if proven and _is_textual(named) and not _is_textual(proven) and not packed_drawing:
             if found is None:
                 raise self._refusal(proven)
             return Route(self._parsers[found], found, _mismatch(named, found))

@@ -167,6 +167,12 @@ def test_old_workbooks_are_read() -> None:
     assert text == "Sheet: Old\n| day | 7 |\n| --- | --- |\n| 2001-02-03 |  |"
 
 
+def test_a_web_page_under_the_name_of_a_workbook_is_read() -> None:
+    """Many programs export tables that way."""
+    page = b"\n<html><table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr></table>"
+    assert parsed(ExcelParser(), page).text == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
 def test_passwords_and_damage_are_told_apart() -> None:
     """For old workbooks by the record of the password."""
     with_password = b"\x09\x08\x10\x00" + bytes(16) + b"\x2f\x00\x36\x00" + bytes(54)
