@@ -20,7 +20,7 @@ from agentscope.testing.live_service import LiveService, connected, whole_text
 from agentscope.testing.processes import serving
 from agentscope.testing.shared_data import shared_folder
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("corpus"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("corpus"), pytest.mark.timeout(900)]
 
 UPLOADERS = 6
 SECONDS_PER_FILE = 240
@@ -34,6 +34,7 @@ CODES = {
     "error_encrypted": {"encrypted_file"},
     "error_corrupt": {"corrupt_file", "no_text", "parse_limit"},
 }
+RECOGNISED = "recognised from a picture"
 CANARY = "After all of it the harbour master still counts lemons."
 
 
@@ -137,6 +138,8 @@ class Pass:
             wanted = normal(row["must_contain"])
             found = bool(text.strip()) and wanted in normal(text)
             return "" if found else "the text is not in its chunks"
+        if expect == "no_text" and any(RECOGNISED in said for said in view["warnings"]):
+            return ""  # a scan that text recognition could read, and that says so
         if expect in CODES:
             empty = not text.strip() and bool(view["warnings"])
             return "" if empty and expect != "error_encrypted" else "ready"
@@ -157,7 +160,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Result]:
     """All rows through one service."""
     corpus = shared_folder("corpus")
     folder = tmp_path_factory.mktemp("corpus")
-    limits = {"AGENTSCOPE_PARSE_TIMEOUT_SECONDS": "90"}
+    limits = {"AGENTSCOPE_PARSE_TIMEOUT_SECONDS": "200"}
     with serving(folder / "data", environment=limits) as served:
         assert served.popen is not None
         process = psutil.Process(served.popen.pid)
