@@ -4,7 +4,7 @@ import functools
 import unicodedata
 from collections.abc import Sequence
 
-from agentscope.rag.terms import cut, normalise, query_terms
+from agentscope.rag.terms import normalise, places, query_terms
 
 MAX_HIGHLIGHTS = 200
 
@@ -34,12 +34,7 @@ def highlights(text: str, terms: frozenset[str]) -> list[tuple[int, int]]:
     if not terms or not text:
         return []
     normalised, offsets = _aligned(text)
-    singles = any(len(term) == 1 for term in terms)
-    found = sorted(
-        (offsets[term.start], offsets[term.end])
-        for term in cut(normalised, singles=singles)
-        if term.text in terms
-    )
+    found = sorted((offsets[start], offsets[end]) for start, end in places(normalised, terms))
     merged: list[tuple[int, int]] = []
     for start, end in found:
         if merged and start <= merged[-1][1]:
@@ -61,11 +56,16 @@ def _aligned(text: str) -> tuple[str, Sequence[int]]:
         end = start + 1
         while end < len(text) and _joins(text[end]):
             end += 1
-        piece = normalise(text[start:end])
+        piece = _piece(text[start:end])
         pieces.append(piece)
         offsets.extend(_spread(start, end, len(piece)))
         start = end
     return "".join(pieces), [*offsets, len(text)]
+
+
+@functools.lru_cache(maxsize=16_384)
+def _piece(text: str) -> str:
+    return normalise(text)
 
 
 def _spread(start: int, end: int, length: int) -> list[int]:

@@ -32,13 +32,28 @@ _PAIRED = (
 )
 
 
-def _mark_class() -> str:
-    """Return the combining marks of other scripts, which the regular expression's words lack."""
+_OTHER_PLANES = "\U00010000-\U0001efff"  # historic scripts; emoji begin above
+
+
+def _word_class() -> str:
+    """Return the characters of words as ranges: letters, digits and combining marks.
+
+    One set of ranges, because a regular expression tests it much faster than alternatives.
+    """
     paired = re.compile(f"[{_PAIRED}]")
-    marks = (chr(code) for code in range(0x300, 0x10000))
-    return "".join(
-        mark for mark in marks if unicodedata.category(mark)[0] == "M" and not paired.match(mark)
-    )
+    codes = [
+        code
+        for code in range(0x80, 0x10000)
+        if (chr(code).isalnum() or unicodedata.category(chr(code))[0] == "M")
+        and not paired.match(chr(code))
+    ]
+    ranges: list[list[int]] = []
+    for code in codes:
+        if ranges and code == ranges[-1][1] + 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "0-9a-z" + "".join(f"{chr(a)}-{chr(b)}" for a, b in ranges) + _OTHER_PLANES
 
 
 _JOINERS = frozenset("-._")
@@ -53,19 +68,11 @@ class _Patterns(NamedTuple):
 
 @functools.cache
 def _patterns() -> _Patterns:
-    """Return the regular expressions, made on first use: finding the marks takes a moment."""
-    word = rf"(?:[^\W_{_PAIRED}]|[{_mark_class()}])+"
+    """Return the regular expressions, made on first use: it takes a moment."""
+    word = f"[{_word_class()}]+"
     return _Patterns(
-        re.compile(rf"(?P<paired>[{_PAIRED}]+)|{word}(?:[-._]{{1,3}}{word})*"), re.compile(word)
+        re.compile(rf"{word}(?:[-._]{{1,3}}{word})*|(?P<paired>[{_PAIRED}]+)"), re.compile(word)
     )
-
-
-class Term(NamedTuple):
-    """A term with its code point range in the normalised text."""
-
-    text: str
-    start: int
-    end: int
 
 
 def normalise(text: str) -> str:
@@ -73,35 +80,57 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def cut(normalised: str, *, singles: bool) -> Iterator[Term]:
-    """Yield the terms of normalised text in order.
+def places(normalised: str, terms: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of normalised text that hold one of `terms`, in no promised order."""
+    for term in terms:
+        if term and _is_paired(term):
+            start = normalised.find(term)
+            while start >= 0:
+                yield start, start + len(term)
+                start = normalised.find(term, start + 1)
+    patterns = _patterns()
+    for token in patterns.token.finditer(normalised):
+        if not token.lastgroup:
+            yield from _word_places(token, terms, patterns)
+
+
+def _word_places(
+    token: re.Match[str], terms: frozenset[str], patterns: _Patterns
+) -> Iterator[tuple[int, int]]:
+    whole, start = token.group(), token.start()
+    if whole in terms or (_JOINERS.isdisjoint(whole) and _word(whole) in terms):
+        yield start, token.end()
+    elif not _JOINERS.isdisjoint(whole):
+        for part in patterns.part.finditer(whole):
+            if _word(part.group()) in terms:
+                yield start + part.start(), start + part.end()
+
+
+def _is_paired(term: str) -> bool:
+    token = _patterns().token.match(term)
+    return token is not None and bool(token.lastgroup)
+
+
+def _cut(normalised: str, *, singles: bool) -> Iterator[str]:
+    """Yield the terms of normalised text.
 
     `singles` adds each single character of a paired script beside the pairs; a run of one
     character gives it in any case.
     """
-    for token in _patterns().token.finditer(normalised):
-        if token["paired"] is None:
-            yield from _words(token)
+    patterns = _patterns()
+    for token in patterns.token.finditer(normalised):
+        whole = token.group()
+        if token.lastgroup:
+            yield from map("".join, itertools.pairwise(whole))
+            if singles or len(whole) == 1:
+                yield from whole
+        elif _JOINERS.isdisjoint(whole):
+            yield _word(whole)
         else:
-            yield from _pairs(token, singles=singles)
-
-
-def _pairs(token: re.Match[str], *, singles: bool) -> Iterator[Term]:
-    run, start = token.group(), token.start()
-    for index in range(len(run) - 1):
-        yield Term(run[index : index + 2], start + index, start + index + 2)
-    if singles or len(run) == 1:
-        for index, character in enumerate(run):
-            yield Term(character, start + index, start + index + 1)
-
-
-def _words(token: re.Match[str]) -> Iterator[Term]:
-    whole, start = token.group(), token.start()
-    parts = list(_patterns().part.finditer(whole))
-    for part in parts:
-        yield Term(_word(part.group()), start + part.start(), start + part.end())
-    if len(parts) > 1 and len(whole) <= MAX_TERM_CHARS:
-        yield Term(whole, start, token.end())
+            parts = patterns.part.findall(whole)
+            yield from map(_word, parts)
+            if len(parts) > 1 and len(whole) <= MAX_TERM_CHARS:
+                yield whole
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -115,28 +144,10 @@ def _word(word: str) -> str:
 
 
 def document_terms(text: str) -> list[str]:
-    """Return the terms under which `text` is found, with repetitions, in no promised order.
-
-    The same terms as those of `cut`, without their places: indexing spends most of its time here.
-    """
-    terms: list[str] = []
-    patterns = _patterns()
-    for token in patterns.token.finditer(normalise(text)):
-        whole = token.group()
-        if token.lastgroup:
-            terms += map("".join, itertools.pairwise(whole))
-            terms += whole
-        elif _JOINERS.isdisjoint(whole):
-            terms.append(_word(whole))
-        else:
-            parts = patterns.part.findall(whole)
-            terms += map(_word, parts)
-            if len(parts) > 1 and len(whole) <= MAX_TERM_CHARS:
-                terms.append(whole)
-    return terms
+    """Return the terms under which `text` is found, with repetitions."""
+    return list(_cut(normalise(text), singles=True))
 
 
 def query_terms(text: str) -> list[str]:
     """Return the distinct terms that a query asks for, at most `MAX_QUERY_TERMS`."""
-    terms = dict.fromkeys(term.text for term in cut(normalise(text), singles=False))
-    return list(terms)[:MAX_QUERY_TERMS]
+    return list(dict.fromkeys(_cut(normalise(text), singles=False)))[:MAX_QUERY_TERMS]
