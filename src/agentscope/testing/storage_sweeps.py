@@ -281,12 +281,9 @@ class KnowledgeBaseSuite(StorageCase):
                 assert all(
                     isinstance(one, KnowledgeBaseNotFoundError | NotReadyError) for one in errors
                 )
-                gone = await world.storage.knowledge_bases.find(base.id)
-                assert gone is not None
-                assert gone.deleted_at is not None
-                for record in await world.storage.documents.of_knowledge_base(base.id):
-                    if record.status is DocumentStatus.PENDING:
-                        assert record.updated_at <= gone.deleted_at
+                # The outbox tells in which order they happened.
+                events = await world.storage.events.after("u", 0, knowledge_base_id=base.id)
+                assert events[-1].type == "knowledge_base.deleted"
                 refused += len(errors)
             states = [record.status for record in await world.everything()]
             assert states.count(DocumentStatus.PENDING) == 48 - refused
