@@ -64,7 +64,7 @@ export class Service {
 
   async end(): Promise<void> {
     await this.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+    if (!process.env.KEEP_DATA) rmSync(this.folder, { recursive: true, force: true });
   }
 
   async call<T>(method: string, path: string, body?: unknown, user = 'default'): Promise<T> {

@@ -7,12 +7,12 @@ const item = clsx(
   'data-highlighted:bg-accent-wash data-disabled:opacity-50',
 );
 
-/** Not modal: the page behind stays alive, and nothing locks its scrolling. */
+/** Not modal: the page behind stays alive, and nothing locks its scrolling. Lives inside the main landmark. */
 export function Menu({ trigger, children, align = 'end' }: { trigger: ReactNode; children: ReactNode; align?: 'start' | 'end' }) {
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={document.getElementById('main')}>
         <DropdownMenu.Content
           align={align}
           sideOffset={6}

@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from '@playwright/test';
+import { markdown, pdf, prose } from './files';
+import { expect, test } from './fixtures';
+
+const fromPackage = createRequire(createRequire(import.meta.url).resolve('@axe-core/playwright'));
+const axeSource = readFileSync(fromPackage.resolve('axe-core/axe.min.js'), 'utf8');
+
+interface State {
+  name: string;
+  path: string;
+  /** Bring the page into the state; afterwards it is checked at both widths. */
+  enter: (page: Page) => Promise<void>;
+}
+
+const icon = (page: Page, svg: string) => page.locator(`button:has(svg.lucide-${svg})`).first();
+
+test('every state is accessible in both languages, both themes and both widths, and fits', async ({ page, service, watch }) => {
+  test.setTimeout(240_000);
+  const kb = await service.knowledgeBase('Accessible', 'reader');
+  const documentId = await service.upload(kb, pdf('guide.pdf', ['The lighthouse keeper polishes the lamp.', 'A second page.']), 'reader');
+  await service.upload(kb, markdown('note.md', prose(1)), 'reader');
+  await service.upload(kb, { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4 nothing') }, 'reader');
+  await service.call('POST', '/credential/', { data: { type: 'openai_credential', name: 'Key', api_key: 'sk-x' } }, 'reader');
+  await service.settled(kb, 'reader');
+
+  const opened = (selector: string) => async (at: Page) => expect(at.locator(selector).first()).toBeVisible();
+  const dialog = opened('[role=dialog]');
+  const states: State[] = [
+    { name: 'list', path: '/', enter: opened('main li h2') },
+    {
+      name: 'new knowledge base',
+      path: '/',
+      enter: async (at) => {
+        await icon(at, 'plus').click();
+        await dialog(at);
+        await at.locator('summary').click();
+      },
+    },
+    { name: 'documents', path: `/kb/${kb}`, enter: opened('main tbody tr') },
+    {
+      name: 'row menu',
+      path: `/kb/${kb}`,
+      enter: async (at) => {
+        await icon(at, 'ellipsis-vertical').click();
+        await opened('[role=menu]')(at);
+      },
+    },
+    {
+      name: 'selection and deletion',
+      path: `/kb/${kb}`,
+      enter: async (at) => {
+        await at.locator('thead input').check();
+        await icon(at, 'trash-2').click();
+        await dialog(at);
+      },
+    },
+    {
+      name: 'report',
+      path: `/kb/${kb}`,
+      enter: async (at) => {
+        await opened('main tbody tr')(at);
+        await at.getByTestId('file-input').setInputFiles([
+          markdown('copy.md', prose(1)),
+          { name: 'x.xyz', mimeType: '', buffer: Buffer.from('x') },
+          { name: 'empty.md', mimeType: '', buffer: Buffer.from('') },
+        ]);
+        await dialog(at);
+      },
+    },
+    {
+      name: 'search',
+      path: `/kb/${kb}/search?q=lighthouse&k=5`,
+      enter: opened('mark'),
+    },
+    { name: 'nothing found', path: `/kb/${kb}/search?q=zzzz&mode=keyword`, enter: opened('main h2') },
+    { name: 'document', path: `/kb/${kb}/doc/${documentId}?chunk=0&page=1&q=lighthouse`, enter: opened('.pdf-text .marked') },
+    { name: 'settings', path: `/kb/${kb}/settings`, enter: opened('main section') },
+    { name: 'credentials', path: '/credentials', enter: opened('main li h2') },
+    {
+      name: 'new credential',
+      path: '/credentials',
+      enter: async (at) => {
+        await icon(at, 'plus').click();
+        await opened('[role=dialog] select')(at);
+      },
+    },
+    {
+      name: 'activity',
+      path: '/',
+      enter: async (at) => {
+        await opened('main li h2')(at);
+        await icon(at, 'activity').click();
+        await dialog(at);
+      },
+    },
+    {
+      name: 'preferences',
+      path: '/',
+      enter: async (at) => {
+        await icon(at, 'settings-2').click();
+        await opened('[role=menu]')(at);
+      },
+    },
+    { name: 'nothing here', path: '/kb/00000000000000000000000000000000', enter: opened('main h1') },
+  ];
+
+  const problems: string[] = [];
+  await page.addInitScript(() => sessionStorage.setItem('agentscope.user', 'reader'));
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  for (const language of ['en', 'zh']) {
+    await page.goto('/');
+    await page.evaluate((chosen) => localStorage.setItem('agentscope.language', chosen), language);
+    for (const { name, path, enter } of states) {
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await page.goto('about:blank');
+      await page.goto(`/#${path}`);
+      await enter(page);
+      await page.evaluate(axeSource);
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 860 });
+        for (const theme of ['light', 'dark']) {
+          const where = `${name}, ${language}, ${theme}, ${width} px`;
+          const found = await check(page, theme);
+          problems.push(...found.map((text) => `${where}: ${text}`));
+        }
+      }
+    }
+  }
+  expect(problems).toEqual([]);
+  expect(watch.complaints.filter((text) => !text.includes('404'))).toEqual([]);
+});
+
+/** What is wrong with the page as it stands. Only colours differ between the themes, so dark repeats the rules about colours. */
+async function check(page: Page, theme: string): Promise<string[]> {
+  return page.evaluate(async (chosen) => {
+    const dark = chosen === 'dark';
+    document.documentElement.classList.toggle('dark', dark);
+    // A new width and new colours have arrived after a few frames.
+    for (let frame = 0; frame < 4; frame += 1) await new Promise((yes) => requestAnimationFrame(yes));
+    const { axe } = window as unknown as { axe: { run: (node: Document, options: object) => Promise<{ violations: Violation[] }> } };
+    interface Violation {
+      id: string;
+      nodes: { html: string }[];
+    }
+    const rules = dark ? { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } } : {};
+    const { violations } = await axe.run(document, { ...rules, resultTypes: ['violations'] });
+    const problems = violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
+    const overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    if (overflow > 0) problems.push(`${overflow} px too wide`);
+    if (document.querySelectorAll('h1').length !== 1) problems.push('not exactly one h1');
+    return problems;
+  }, theme);
+}
