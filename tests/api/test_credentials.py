@@ -1,5 +1,6 @@
 """Credentials: secrets go in and never come out again."""
 
+import json
 from typing import Any
 
 import pytest
@@ -127,3 +128,22 @@ def test_one_id_can_belong_to_one_user_only(service: RestService, user: str) -> 
     other = service.call("POST", "/credential/", user=f"{user}-2", json=body)
     assert other.status_code == 409
     assert SECRET not in other.text
+
+
+def test_a_credential_can_be_tried(service: RestService, user: str) -> None:
+    """Before and after it is stored; a server that does not answer is told, never a 500."""
+    dead = {"type": "openai_credential", "api_key": SECRET, "base_url": "http://127.0.0.1:9/v1"}
+    tried = service.json("POST", "/credential/test", user=user, json={"data": dead})
+    assert tried["ok"] is False
+    assert tried["detail"]
+    key = create(service, user, base_url="http://127.0.0.1:9/v1")
+    again = service.json("POST", f"/credential/{key}/test", user=user)
+    assert again["ok"] is False
+    assert SECRET not in json.dumps([tried, again])
+    other = service.call("POST", f"/credential/{key}/test", user=f"{user}-2")
+    assert other.status_code == 404
+    bad = service.call("POST", "/credential/test", user=user, json={"data": {"type": "nope"}})
+    assert bad.status_code == 422
+    metadata = {**dead, "base_url": "http://169.254.169.254/v1"}
+    refused = service.json("POST", "/credential/test", user=user, json={"data": metadata})
+    assert refused["ok"] is False

@@ -33,7 +33,9 @@ from agentscope.app.records import Policy
 from agentscope.app.storage.base import StorageBase
 from agentscope.clock import SystemClock
 from agentscope.credential.sealing import SecretBox
+from agentscope.embedding.discovery import ModelDiscovery
 from agentscope.embedding.local import LocalEmbeddingModel
+from agentscope.embedding.provider_client import Transport
 from agentscope.embedding.registry import EmbeddingModelPool
 from agentscope.rag.parser.registry import ParserRegistry
 
@@ -116,6 +118,7 @@ async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts
             started_at=await storage.now(),
             local_embedding=wiring.local_embedding,
             limits=wiring.place.service_limits,
+            discovery=ModelDiscovery(Transport(allow_url=wiring.place.allow_url)),
             forget_model=models.forget,
         )
         service, consumer = None, None

@@ -18,6 +18,7 @@ from agentscope.app.records import Limits, Timings
 from agentscope.errors import ConfigurationError
 
 PREFIX = "AGENTSCOPE_"
+IDENTITIES = ("header", "api_key")
 ALIASES = {"port": "PORT", "data_dir": "DATA_DIR"}
 
 
@@ -46,6 +47,7 @@ class Settings:
     allow_header_identity: bool = _setting(
         False, "Listen beyond this machine although any caller may name any user."
     )
+    identity: str = _setting("header", "How callers are identified: header or api_key.")
     cors_origins: tuple[str, ...] = _setting((), "More origins that browsers may call from.")
     local_embedding: bool = _setting(True, "Offer the embedding model that runs on this machine.")
     allow_private_addresses: bool = _setting(
@@ -92,6 +94,8 @@ class Settings:
             self.service_limits()
         except ValueError as exc:
             raise ConfigurationError(str(exc)) from exc
+        if self.identity not in IDENTITIES:
+            raise ConfigurationError(f"The identity must be one of: {', '.join(IDENTITIES)}.")
         for name in ("index_slots", "max_attempts", "max_crashes", "embed_concurrency"):
             if getattr(self, name) < 1:
                 raise ConfigurationError(f"{PREFIX}{name.upper()} must be at least 1.")

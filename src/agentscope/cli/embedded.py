@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from agentscope.app.auth.api_keys import ApiKeyIdentity
+from agentscope.app.auth.header import HeaderIdentity
 from agentscope.app.egress import EgressPolicy
 from agentscope.app.factory import create_app
 from agentscope.app.message_bus.memory import InMemoryMessageBus
@@ -32,6 +34,7 @@ def embedded_app(settings: Settings, directory: DataDirectory, **options: Any) -
         [ApproxTokenChunker],
         LocalBlobStore(directory.blobs),
         title=TITLE,
+        identity=ApiKeyIdentity(storage) if settings.identity == "api_key" else HeaderIdentity(),
         secret_key=settings.secret_key or directory.key_text(),
         cors_origins=settings.cors_origins,
         timings=settings.timings(),

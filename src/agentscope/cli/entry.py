@@ -16,6 +16,7 @@ COMMANDS = {
     "search": "Search a knowledge base.",
     "audit": "Compare records, vectors and files.",
     "mcp": "Let an MCP client on this machine use the service.",
+    "keys": "Make, list and revoke API keys.",
     "doctor": "Check this installation and a running service.",
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import uvicorn
 
-from agentscope.app.settings import Settings
+from agentscope.app.settings import IDENTITIES, Settings
 from agentscope.cli.data_directory import DataDirectory
 from agentscope.cli.embedded import embedded_app
 from agentscope.cli.logs import set_up_logs
@@ -37,17 +37,23 @@ STOP_SECONDS = 5
     default=None,
     help="Listen beyond this machine although any caller may name any user.",
 )
+@click.option(
+    "--identity",
+    type=click.Choice(IDENTITIES),
+    help="How callers are identified.  [default: header]",
+)
 @click.option("--ui/--no-ui", default=None, help="Serve the web app at /.")
 def command(**given: Any) -> None:
     """Start the service with its web app. Needs no other service and no key."""
     settings = Settings.from_environment(os.environ, **given)
     set_up_logs(settings.log_level)
     local = is_loopback(settings.host)
-    if not local and not settings.allow_header_identity:
+    trusting = settings.identity == "header"
+    if not local and trusting and not settings.allow_header_identity:
         raise ConfigurationError(
             f"Refusing to listen on {settings.host}: without authentication anybody who reaches "
-            "the service can be any user. Put a gateway in front of it that sets X-User-ID, "
-            "then start it with --allow-header-identity."
+            "the service can be any user. Use API keys (--identity api_key), or put a gateway in "
+            "front that sets X-User-ID and start it with --allow-header-identity."
         )
     directory = DataDirectory(settings.data_dir)
     with directory.owned(), _listening(settings.host, settings.port) as listener:

@@ -19,6 +19,7 @@ from agentscope.app.api import (
     download,
     errors,
     health,
+    keys,
     knowledge_bases,
     openapi,
     operator,
@@ -91,7 +92,14 @@ def build_app(
 
 
 def _routers(options: WebOptions) -> list[APIRouter]:
-    routers = [health.router, credentials.router, credentials.models_router, agents.router]
+    routers = [
+        health.router,
+        credentials.router,
+        credentials.models_router,
+        agents.router,
+        keys.router,
+        keys.operator_router,
+    ]
     if options.with_knowledge_bases:
         # Fixed paths come before those with an id in the same place.
         routers += [

@@ -1,11 +1,12 @@
 """Routes of credentials and of the models their providers offer."""
 
+from collections.abc import Awaitable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from pydantic import ValidationError
 
-from agentscope.app.api.deps import CallerDep, CredentialsDep
+from agentscope.app.api.deps import AdminDep, CredentialsDep
 from agentscope.app.api.errors import invalid_payload
 from agentscope.app.api.responses import json_response, no_content
 from agentscope.app.api.schemas import credentials as shapes
@@ -15,10 +16,16 @@ from agentscope.app.rag.service.credentials import (
     delete_credential,
     list_credentials,
     replace_credential,
+    try_credential,
 )
 from agentscope.app.rag.service.embedding_models import provider_cards
 from agentscope.credential.factory import CredentialFactory
-from agentscope.errors import NotFoundError, UnknownProviderError
+from agentscope.errors import (
+    EmbeddingError,
+    InvalidInputError,
+    NotFoundError,
+    UnknownProviderError,
+)
 
 router = APIRouter(prefix="/credential", tags=["credentials"])
 models_router = APIRouter(prefix="/embedding-model", tags=["credentials"])
@@ -31,7 +38,7 @@ async def get_schemas() -> Response:
 
 
 @router.get("/", response_model=shapes.ListCredentialsResponse)
-async def get_credentials(caller: CallerDep, credentials: CredentialsDep) -> Response:
+async def get_credentials(caller: AdminDep, credentials: CredentialsDep) -> Response:
     """List the caller's credentials, secrets masked."""
     found = await list_credentials(credentials, caller.user_id)
     return json_response(
@@ -41,7 +48,7 @@ async def get_credentials(caller: CallerDep, credentials: CredentialsDep) -> Res
 
 @router.post("/", status_code=201, response_model=shapes.CreateCredentialResponse)
 async def post_credential(
-    caller: CallerDep, credentials: CredentialsDep, body: shapes.CredentialPayloadRequest
+    caller: AdminDep, credentials: CredentialsDep, body: shapes.CredentialPayloadRequest
 ) -> Response:
     """Store a credential; its secrets are encrypted."""
     try:
@@ -51,9 +58,39 @@ async def post_credential(
     return json_response({"credential_id": record.id}, 201)
 
 
+@router.post("/test", response_model=shapes.TryCredentialResponse)
+async def post_test(
+    caller: AdminDep, credentials: CredentialsDep, body: shapes.CredentialPayloadRequest
+) -> Response:
+    """Try a credential that is not stored yet."""
+    return await _tried(try_credential(credentials, caller.user_id, body.data))
+
+
+@router.post("/{credential_id}/test", response_model=shapes.TryCredentialResponse)
+async def post_stored_test(
+    caller: AdminDep,
+    credentials: CredentialsDep,
+    credential_id: str,
+    body: shapes.TryCredentialRequest | None = None,
+) -> Response:
+    """Try a stored credential, or a change of it; masked secrets stand for the stored ones."""
+    payload = body.data if body else None
+    return await _tried(try_credential(credentials, caller.user_id, payload, credential_id))
+
+
+async def _tried(attempt: Awaitable[None]) -> Response:
+    try:
+        await attempt
+    except ValidationError as exc:
+        return invalid_payload(exc)
+    except (EmbeddingError, InvalidInputError) as exc:
+        return json_response({"ok": False, "code": exc.code, "detail": exc.message})
+    return json_response({"ok": True, "code": None, "detail": None})
+
+
 @router.patch("/{credential_id}", response_model=shapes.CredentialView)
 async def patch_credential(
-    caller: CallerDep,
+    caller: AdminDep,
     credentials: CredentialsDep,
     credential_id: str,
     body: shapes.CredentialPayloadRequest,
@@ -68,7 +105,7 @@ async def patch_credential(
 
 @router.delete("/{credential_id}", status_code=204, response_class=Response)
 async def remove_credential(
-    caller: CallerDep,
+    caller: AdminDep,
     credentials: CredentialsDep,
     credential_id: str,
     only_if_unused: Annotated[

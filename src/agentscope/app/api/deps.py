@@ -1,5 +1,6 @@
 """What routes are given: the caller and the service behind them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -7,9 +8,15 @@ from fastapi import Depends, Header, Request
 from fastapi.exceptions import RequestValidationError
 
 from agentscope.app.auth.base import Caller, IdentityBase
+from agentscope.app.auth.permissions import Capability, includes
 from agentscope.app.rag.service.parts import CredentialParts, KnowledgeBaseService
 from agentscope.app.running import RunningParts
-from agentscope.errors import AuthenticationError, ConfigurationError
+from agentscope.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    KnowledgeBaseNotFoundError,
+    PermissionDeniedError,
+)
 
 
 @dataclass(slots=True)
@@ -90,6 +97,31 @@ def current_credentials(request: Request) -> CredentialParts:
     return parts_of(request).credentials
 
 
-CallerDep = Annotated[Caller, Depends(current_caller)]
+def check_reach(caller: Caller, request: Request) -> None:
+    """Answer as for an unknown knowledge base if the caller's key does not reach it.
+
+    Raises:
+        KnowledgeBaseNotFoundError: the key is for other knowledge bases.
+    """
+    wanted, reached = request.path_params.get("knowledge_base_id"), caller.knowledge_bases
+    if wanted is not None and reached is not None and wanted not in reached:
+        raise KnowledgeBaseNotFoundError(f"Knowledge Base '{wanted[:200]}' not found.")
+
+
+def allowed(needed: Capability) -> Callable[[Request, Caller], Caller]:
+    """Return a dependency that lets callers pass who hold a capability."""
+
+    def caller_with(request: Request, caller: Annotated[Caller, Depends(current_caller)]) -> Caller:
+        check_reach(caller, request)
+        if not includes(caller.capability, needed):
+            raise PermissionDeniedError(f"This needs a key with the capability '{needed}'.")
+        return caller
+
+    return caller_with
+
+
+CallerDep = Annotated[Caller, Depends(allowed(Capability.READ))]
+WriterDep = Annotated[Caller, Depends(allowed(Capability.WRITE))]
+AdminDep = Annotated[Caller, Depends(allowed(Capability.ADMIN))]
 ServiceDep = Annotated[KnowledgeBaseService, Depends(current_service)]
 CredentialsDep = Annotated[CredentialParts, Depends(current_credentials)]

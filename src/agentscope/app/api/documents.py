@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from agentscope.app.api.deps import CallerDep, ServiceDep
+from agentscope.app.api.deps import CallerDep, ServiceDep, WriterDep
 from agentscope.app.api.paging import DocumentsAsked, PageAsked, page_of, storable
 from agentscope.app.api.responses import json_response, no_content
 from agentscope.app.api.schemas import documents as shapes
@@ -65,7 +65,7 @@ async def get_status(
 
 @router.post("/reindex", status_code=202, response_model=shapes.ReindexFailedResponse)
 async def post_reindex_failed(
-    caller: CallerDep, service: ServiceDep, knowledge_base_id: str
+    caller: WriterDep, service: ServiceDep, knowledge_base_id: str
 ) -> Response:
     """Index every failed document of the knowledge base again."""
     queued = await reindex_failed(service, caller.user_id, knowledge_base_id)
@@ -74,7 +74,7 @@ async def post_reindex_failed(
 
 @router.delete("/{document_id}", status_code=204, response_class=Response)
 async def remove_document(
-    caller: CallerDep, service: ServiceDep, knowledge_base_id: str, document_id: str
+    caller: WriterDep, service: ServiceDep, knowledge_base_id: str, document_id: str
 ) -> Response:
     """Delete a document; it is invisible from this moment."""
     await delete_document(service, caller.user_id, knowledge_base_id, document_id)
@@ -92,7 +92,7 @@ async def get_info(
 
 @router.post("/{document_id}/reindex", status_code=202, response_model=shapes.KnowledgeDocumentView)
 async def post_reindex(
-    caller: CallerDep, service: ServiceDep, knowledge_base_id: str, document_id: str
+    caller: WriterDep, service: ServiceDep, knowledge_base_id: str, document_id: str
 ) -> Response:
     """Index a document again; what is searchable stays so meanwhile."""
     record = await reindex_document(service, caller.user_id, knowledge_base_id, document_id)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.responses import StreamingResponse
 
-from agentscope.app.api.deps import ServiceDep, identified, state_of
+from agentscope.app.api.deps import ServiceDep, check_reach, identified, state_of
 from agentscope.app.api.disposition import content_disposition
 from agentscope.app.api.responses import json_response
 from agentscope.app.rag.service.download import Original, open_original, viewer_of_token
@@ -93,6 +93,7 @@ async def _viewer(
     if caller is None:
         header = state_of(request).identity.header
         raise AuthenticationError(f"{header} header or download token is required.")
+    check_reach(caller, request)
     return caller.user_id
 
 

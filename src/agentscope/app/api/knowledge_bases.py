@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from agentscope.app.api.deps import CallerDep, ServiceDep
+from agentscope.app.api.deps import CallerDep, ServiceDep, WriterDep
 from agentscope.app.api.paging import KnowledgeBasesAsked, page_of, storable
 from agentscope.app.api.responses import json_response, no_content
 from agentscope.app.api.schemas import knowledge_bases as shapes
@@ -26,6 +26,7 @@ from agentscope.app.rag.service.list_knowledge_bases import (
     list_knowledge_bases,
 )
 from agentscope.app.records import ChunkerConfig, EmbeddingModelConfig
+from agentscope.errors import PermissionDeniedError
 from agentscope.middleware.parameters import Parameters
 
 router = APIRouter(prefix="/knowledge_bases", tags=["knowledge bases"])
@@ -74,9 +75,11 @@ async def get_supported_content_types(caller: CallerDep, service: ServiceDep) ->
 
 @router.post("/", status_code=201, response_model=shapes.CreateKnowledgeBaseResponse)
 async def post_knowledge_base(
-    caller: CallerDep, service: ServiceDep, body: shapes.CreateKnowledgeBaseRequest
+    caller: WriterDep, service: ServiceDep, body: shapes.CreateKnowledgeBaseRequest
 ) -> Response:
     """Create a knowledge base."""
+    if caller.knowledge_bases is not None:
+        raise PermissionDeniedError("A key for certain knowledge bases cannot create others.")
     chunker = body.chunker_config
     wanted = NewKnowledgeBase(
         name=body.name,
@@ -99,7 +102,7 @@ async def get_knowledge_bases(
     rows, total = await list_knowledge_bases(
         service,
         caller.user_id,
-        KnowledgeBaseQuery(id=asked.id, name_contains=storable(asked.name)),
+        KnowledgeBaseQuery(asked.id, storable(asked.name), caller.knowledge_bases),
         page_of(asked),
     )
     return json_response(
@@ -123,7 +126,7 @@ async def get_one_knowledge_base(
 
 @router.patch("/{knowledge_base_id}", response_model=shapes.KnowledgeBaseView)
 async def patch_knowledge_base(
-    caller: CallerDep,
+    caller: WriterDep,
     service: ServiceDep,
     knowledge_base_id: str,
     body: shapes.UpdateKnowledgeBaseRequest,
@@ -136,7 +139,7 @@ async def patch_knowledge_base(
 
 @router.delete("/{knowledge_base_id}", status_code=204, response_class=Response)
 async def remove_knowledge_base(
-    caller: CallerDep, service: ServiceDep, knowledge_base_id: str
+    caller: WriterDep, service: ServiceDep, knowledge_base_id: str
 ) -> Response:
     """Delete a knowledge base with all its documents."""
     await delete_knowledge_base(service, caller.user_id, knowledge_base_id)

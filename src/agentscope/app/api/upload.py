@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from agentscope.app.api.deps import CallerDep, ServiceDep
+from agentscope.app.api.deps import ServiceDep, WriterDep
 from agentscope.app.api.multipart import UploadForm
 from agentscope.app.api.responses import json_response
 from agentscope.app.api.schemas.documents import UploadKnowledgeDocumentResponse
@@ -54,7 +54,7 @@ FORM: dict[str, Any] = {
     "", status_code=201, response_model=UploadKnowledgeDocumentResponse, openapi_extra=FORM
 )
 async def post_document(
-    request: Request, caller: CallerDep, service: ServiceDep, knowledge_base_id: str
+    request: Request, caller: WriterDep, service: ServiceDep, knowledge_base_id: str
 ) -> Response:
     """Upload a file; it is indexed in the background."""
     idle = service.policy.timings.upload_ttl.total_seconds()

@@ -13,6 +13,20 @@ class CredentialPayloadRequest(BaseModel):
     data: dict[str, Any]
 
 
+class TryCredentialRequest(BaseModel):
+    """A payload to try before it is stored; null tries the stored one."""
+
+    data: dict[str, Any] | None = None
+
+
+class TryCredentialResponse(BaseModel):
+    """Whether the provider accepted the credential; if not, why."""
+
+    ok: bool
+    code: str | None = None
+    detail: str | None = None
+
+
 class CreateCredentialResponse(BaseModel):
     """The id of the new credential."""
 

@@ -129,6 +129,24 @@ async def delete_credential(
     parts.forget_model(user_id, credential_id)
 
 
+async def try_credential(
+    parts: CredentialParts, user_id: str, payload: Mapping[str, Any] | None, credential_id: str = ""
+) -> None:
+    """Try a stored credential, or a payload before it is stored; masked secrets are the stored.
+
+    Raises:
+        CredentialNotFoundError: the user has no such credential.
+        pydantic.ValidationError: the payload does not fit.
+        EmbeddingError, InvalidInputError: it does not work; the message says why.
+    """
+    data: Mapping[str, Any] = payload or {}
+    if credential_id:
+        record = await _existing(parts, user_id, credential_id)
+        opened = opened_payload(parts.secrets, record.data, owner=user_id)
+        data = merged_payload(opened, data) if payload else opened
+    await parts.discovery.check(CredentialFactory.from_dict(data))
+
+
 async def _existing(parts: CredentialParts, user_id: str, credential_id: str) -> CredentialRecord:
     if parts.local_embedding and is_local(parts, user_id, credential_id):
         raise PermissionDeniedError("The built-in credential cannot be changed.")

@@ -1,16 +1,23 @@
 """Which embedding models a user can give a new knowledge base."""
 
+import asyncio
+import logging
 from dataclasses import dataclass
+
+from pydantic import ValidationError
 
 from agentscope.app.rag.knowledge_base_manager.dimension_policy import DimensionPolicy
 from agentscope.app.rag.service.create_knowledge_base import require_embedding_provider
 from agentscope.app.rag.service.credentials import CredentialDetails, local_credential
 from agentscope.app.rag.service.parts import KnowledgeBaseService
+from agentscope.app.records import CredentialRecord
 from agentscope.credential.factory import CredentialFactory
-from agentscope.credential.local import LOCAL_CREDENTIAL_ID, LocalCredential
-from agentscope.credential.sealing import masked_payload
+from agentscope.credential.local import LocalCredential
+from agentscope.credential.sealing import masked_payload, opened_credential
 from agentscope.embedding.base import EmbeddingModelCard
-from agentscope.errors import UnknownProviderError
+from agentscope.errors import ConfigurationError, UnknownProviderError
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +58,32 @@ async def embedding_providers(
                 _fitting(_cards(LocalCredential), policy),
             )
         )
-    for record in await service.storage.credentials.list(user_id):
-        if record.id == LOCAL_CREDENTIAL_ID:
-            continue
-        try:
-            require_embedding_provider(str(record.data.get("type")))
-        except UnknownProviderError:
-            continue
-        cards = provider_cards(str(record.data.get("type")))
+    records = await service.storage.credentials.list(user_id)
+    found = await asyncio.gather(*(_cards_of(service, record) for record in records))
+    for record, cards in zip(records, found, strict=True):
         details = CredentialDetails(record, masked_payload(record.data), editable=True)
         offered.append(EmbeddingProvider(details, _fitting(cards, policy)))
     return [provider for provider in offered if provider.models], policy
+
+
+async def _cards_of(
+    service: KnowledgeBaseService, record: CredentialRecord
+) -> list[EmbeddingModelCard]:
+    """Return what the provider is known to have, and what a server of one's own says it has."""
+    kind = str(record.data.get("type"))
+    try:
+        require_embedding_provider(kind)
+    except UnknownProviderError:
+        return []
+    try:
+        parts = service.credentials
+        credential = opened_credential(parts.secrets, record.data, owner=record.user_id)
+        discovered = await parts.discovery.cards(credential, record.updated_at)
+    except (ConfigurationError, ValidationError) as exc:
+        fields = {"credential_id": record.id, "reason": type(exc).__name__}
+        logger.warning("credential_not_opened", extra=fields)
+        discovered = []
+    return discovered or provider_cards(kind)
 
 
 def _cards(kind: type) -> list[EmbeddingModelCard]:

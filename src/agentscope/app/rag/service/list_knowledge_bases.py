@@ -12,6 +12,7 @@ from agentscope.app.rag.service.opening import (
 )
 from agentscope.app.rag.service.parts import KnowledgeBaseService
 from agentscope.app.records import KnowledgeBaseRecord, Page
+from agentscope.errors import KnowledgeBaseNotFoundError
 
 _OWN_MERGED_MAX = 10_000
 
@@ -22,6 +23,7 @@ class KnowledgeBaseQuery:
 
     id: str | None = None
     name_contains: str | None = None
+    only: frozenset[str] | None = None  # the caller's key reaches no others
 
 
 async def get_knowledge_base(
@@ -42,6 +44,8 @@ async def list_knowledge_bases(
     """Return one page of what the viewer owns or was given access to, and the total."""
     if query.id is not None and not is_id(query.id):
         return [], 0
+    if query.only is not None:
+        return await _reached(service, viewer_id, query, page)
     shared = await _shared(service, viewer_id, query)
     whole = Page(1, _OWN_MERGED_MAX, page.order_by, page.descending)
     records, total = await service.storage.knowledge_bases.page(
@@ -50,11 +54,32 @@ async def list_knowledge_bases(
     own = [OpenedKnowledgeBase(record, editable=True) for record in records]
     if not shared:
         return await describe(service, own), total
-    rows = sorted(
-        [*own, *shared], key=lambda item: _key(item.record, page), reverse=page.descending
-    )
+    return await _paged(service, [*own, *shared], page)
+
+
+async def _paged(
+    service: KnowledgeBaseService, items: list[OpenedKnowledgeBase], page: Page
+) -> tuple[list[KnowledgeBaseDetails], int]:
+    rows = sorted(items, key=lambda item: _key(item.record, page), reverse=page.descending)
     start = (page.number - 1) * page.size
     return await describe(service, rows[start : start + page.size]), len(rows)
+
+
+async def _reached(
+    service: KnowledgeBaseService, viewer_id: str, query: KnowledgeBaseQuery, page: Page
+) -> tuple[list[KnowledgeBaseDetails], int]:
+    """Return those of the few knowledge bases that a key names."""
+    needle, found = (query.name_contains or "").casefold(), []
+    for knowledge_base_id in sorted(query.only or ()):
+        if query.id not in (None, knowledge_base_id):
+            continue
+        try:
+            opened = await open_knowledge_base(service, viewer_id, knowledge_base_id)
+        except KnowledgeBaseNotFoundError:
+            continue  # deleted since the key was made
+        if needle in opened.record.name.casefold():
+            found.append(opened)
+    return await _paged(service, found, page)
 
 
 def _key(record: KnowledgeBaseRecord, page: Page) -> tuple[object, str]:

@@ -13,6 +13,7 @@ from agentscope.app.rag.service.limits import ServiceLimits
 from agentscope.app.records import Policy
 from agentscope.app.storage.base import StorageBase
 from agentscope.credential.sealing import SecretBox
+from agentscope.embedding.discovery import ModelDiscovery
 from agentscope.rag.parser.registry import ParserRegistry
 
 
@@ -29,6 +30,7 @@ class CredentialParts:
     started_at: datetime
     local_embedding: bool = True
     limits: ServiceLimits = field(default_factory=ServiceLimits)
+    discovery: ModelDiscovery = field(default_factory=ModelDiscovery)
     forget_model: Callable[[str, str], None] = lambda user_id, credential_id: None
     """Called with owner and credential after a change: models built with it are stale."""
 
