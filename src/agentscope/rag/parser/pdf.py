@@ -22,6 +22,8 @@ from agentscope.rag.parser.pdf_engine import (
 )
 from agentscope.rag.parser.pdf_text import repaired_line_ends, repaired_mojibake
 
+# What the first pages do not tell, the thousandth will not tell either.
+_LANGUAGE_PAGES = 5
 _MAX_PAGE_CHARS = 5_000_000
 _MAX_TITLE = 200
 _HEAD_BYTES = 8192
@@ -184,7 +186,8 @@ class _Reading:
             self._tally.without_text.append(number)
         else:
             coverage.with_text += 1
-            self._report.language = self._report.language or language_of(text)
+            if not self._report.language and coverage.with_text <= _LANGUAGE_PAGES:
+                self._report.language = language_of(text)
         return Section(content=TextBlock(text=text), source=self._filename, metadata=metadata)
 
     def _finish(self, page_count: int) -> None:

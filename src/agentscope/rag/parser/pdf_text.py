@@ -6,6 +6,8 @@ from agentscope.rag.parser.encoding import best_guess
 
 # PDFium marks a hyphen at a line end with U+FFFE (older versions with U+0002).
 _LINE_HYPHEN = re.compile(r"(.?)[\ufffe\x02](?:\r?\n)?(.?)", re.DOTALL)
+_UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
+_HIGH_BYTE = re.compile("[\x80-\xff]")
 _UNREADABLE_SHARE = 0.3
 _MIN_JUDGED = 20
 _SOUP_SHARE = 0.6
@@ -32,13 +34,15 @@ def repaired_mojibake(text: str) -> tuple[str, bool]:
     Fonts without a character map often give the bytes of a Chinese, Japanese or Korean encoding
     one by one; those are read again. Private characters count as unreadable.
     """
-    marks = [char for char in text if not char.isspace()]
+    if text.isascii():  # nearly every page of an English document: nothing to judge
+        return text, True
+    marks = "".join(text.split())
     if len(marks) < _MIN_JUDGED:
         return text, True
-    bad = sum(1 for char in marks if char == "\ufffd" or "\ue000" <= char <= "\uf8ff")
+    bad = len(_UNREADABLE.findall(marks))
     if bad > len(marks) * _UNREADABLE_SHARE:
         return text, False
-    soup = sum(1 for char in marks if "\x80" <= char <= "\xff")
+    soup = len(_HIGH_BYTE.findall(marks))
     if soup < len(marks) * _SOUP_SHARE:
         return text, True
     raw = b"".join(char.encode("cp1252", "ignore") or b"" for char in text)
