@@ -19,7 +19,7 @@ SAMPLE_TOLERANCE = 1e-3
 class EmbeddingModels(Protocol):
     """Gives the shared model object of a configuration; it belongs to a pool, never close it."""
 
-    async def __call__(self, user_id: str, config: EmbeddingModelConfig) -> EmbeddingModelBase:
+    async def __call__(self, user_id: str, config: EmbeddingModelConfig, /) -> EmbeddingModelBase:
         """Return the model.
 
         Raises:
