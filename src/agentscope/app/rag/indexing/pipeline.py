@@ -40,6 +40,7 @@ from agentscope.rag.document import Chunk, ParseReport, Run
 from agentscope.rag.insertion import InsertProgress
 from agentscope.rag.knowledge_base import KnowledgeBase
 from agentscope.rag.parser.base import ParseOptions, ParserBase
+from agentscope.rag.parser.media_types import plain_media_type
 
 SPOOL_LINES = 64
 STALL_REQUESTS = 10
@@ -129,7 +130,7 @@ class Pipeline:
             )
 
         outcome = await self.reader.read(job, on_progress=on_progress)
-        attempt.findings = findings_of(outcome)
+        attempt.findings = findings_of(document, outcome)
         return outcome
 
     async def _insert(self, attempt: Attempt, spool: Path, outcome: ReadOutcome) -> Indexed:
@@ -219,7 +220,7 @@ def document_metadata(document: DocumentRecord) -> dict[str, Any]:
     return {
         **document.metadata,
         "filename": document.filename,
-        "media_type": document.content_type or "",
+        "media_type": plain_media_type(document.content_type),
         "size_bytes": document.size,
     }
 
@@ -249,8 +250,8 @@ def _close(lines: Iterator[Chunk]) -> None:
         close()
 
 
-def findings_of(outcome: ReadOutcome) -> Findings:
-    """Return what reading told, as it is stored."""
+def findings_of(document: DocumentRecord, outcome: ReadOutcome) -> Findings:
+    """Return what reading told, as it is stored; what was odd at upload stays a warning."""
     report = outcome.report
     stored: dict[str, Any] = {
         "media_type": report.media_type,
@@ -267,7 +268,10 @@ def findings_of(outcome: ReadOutcome) -> Findings:
         stored["encoding"] = report.encoding
     if report.language:
         stored["language"] = report.language
-    return Findings(tuple(report.warnings), stored)
+    note = document.report.get("routing_note")
+    if note:
+        stored["routing_note"] = note
+    return Findings((*([str(note)] if note else []), *report.warnings), stored)
 
 
 def with_left_out(findings: Findings, pictures: int) -> Findings:

@@ -158,47 +158,63 @@ async def _receive(
 ) -> UploadResult:
     uri = await service.blobs.write(key, meter.through(file.chunks()))
     fields = file.fields()
+    media_type, note = _routed(service, document.filename, file.declared_type, fields, meter)
     stored = {
         "size": meter.size,
         "content_sha256": meter.sha256,
-        "content_type": _media_type(service, document.filename, file.declared_type, fields, meter),
-        "encoding": _encoding(file.declared_type, fields),
+        "content_type": media_type,
+        "encoding": _encoding(fields),
         "metadata": dict(fields.metadata),
         "blob_uri": uri,
+        "report": {"routing_note": note} if note else {},
     }
     return await service.storage.documents.commit_upload(
         document.id, stored=stored, on_duplicate=fields.on_duplicate, policy=service.policy
     )
 
 
-def _media_type(
+def _routed(
     service: KnowledgeBaseService,
     filename: str,
     declared: str | None,
     fields: UploadFields,
     meter: _Meter,
-) -> str | None:
-    """Return the type to index by; an API that does not know the parsers keeps what it was told."""
+) -> tuple[str | None, str | None]:
+    """Return the type to index by, and what is odd about it.
+
+    A declared charset stays a parameter of the type: a hint for the parser, which looks at the
+    bytes first. An API that does not know the parsers keeps what it was told.
+    """
+    charset = _known_charset(charset_of(fields.content_type) or charset_of(declared))
     if service.parsers is None:
         given = plain_media_type(fields.content_type) or plain_media_type(declared)
-        return given or None
+        return (_with_charset(given, charset) if given else None), None
     route = service.parsers.route(
         filename, declared=declared, explicit=fields.content_type, head=meter.head
     )
-    return route.media_type
+    return _with_charset(route.media_type, charset), route.note
 
 
-def _encoding(declared: str | None, fields: UploadFields) -> str | None:
-    name = fields.encoding or charset_of(fields.content_type) or charset_of(declared)
+def _with_charset(media_type: str, charset: str | None) -> str:
+    return f"{media_type}; charset={charset}" if charset else media_type
+
+
+def _known_charset(name: str | None) -> str | None:
+    """Return the charset if Python knows it; a client's library may have made it up."""
     if name is None:
         return None
     try:
         "".encode(name)
-    except (LookupError, UnicodeError, ValueError) as exc:
-        if fields.encoding is None:
-            return None  # a client's library made the charset up; detection knows better
-        raise InvalidInputError(f"Unknown text encoding '{name[:40]}'.") from exc
+    except (LookupError, UnicodeError, ValueError):
+        return None
     return name.lower()
+
+
+def _encoding(fields: UploadFields) -> str | None:
+    known = _known_charset(fields.encoding)
+    if fields.encoding is not None and known is None:
+        raise InvalidInputError(f"Unknown text encoding '{fields.encoding[:40]}'.")
+    return known
 
 
 async def _give_up(
