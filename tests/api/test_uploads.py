@@ -123,7 +123,8 @@ def test_a_file_goes_to_the_parser_that_fits(
     sent = service.upload(kb, name, b"a,b\n1,2\n", user=user, media_type=media_type, **fields)
     assert sent.status_code == 201, sent.text
     view = service.settled(kb, sent.json()["document_id"], user=user)
-    assert (view["status"], view["content_type"]) == ("ready", routed)
+    assert view["status"] == "ready"
+    assert view["content_type"].split(";")[0] == routed
 
 
 def test_a_type_nobody_reads_is_refused_at_once(service: RestService, user: str) -> None:
