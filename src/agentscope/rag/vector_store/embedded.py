@@ -43,6 +43,8 @@ from agentscope.rag.vector_store.filter import Filter
 from agentscope.rag.vector_store.points import batches, check_vector
 
 MAX_DIMENSIONS = 20_000
+INDEX_WEIGHT = 4
+"""An open collection takes 5 file descriptors, one with an index about 20."""
 PAGE = 500
 FIRST = ("", "", -1)
 
@@ -65,7 +67,8 @@ class _Slot:
 class EmbeddedVectorStore(DocumentedCalls):
     """Keeps collections under `path`, which one process may use at a time.
 
-    The directory is locked on first use and released by `aclose`. From `index_from_values` vector
+    The directory is locked on first use and released by `aclose`. At most `max_open` collections
+    stay open, which bounds descriptors (about 5 each) and memory. From `index_from_values` vector
     values on a collection gets a nearest-neighbour index, built by a child process.
     """
 
@@ -73,7 +76,7 @@ class EmbeddedVectorStore(DocumentedCalls):
         self,
         path: str | Path,
         *,
-        max_open: int = 200,
+        max_open: int = 100,
         threads: int = 4,
         index_from_values: int = INDEX_FROM_VALUES,
     ) -> None:
@@ -314,17 +317,17 @@ class EmbeddedVectorStore(DocumentedCalls):
     async def _evict(self) -> None:
         """Close what nobody uses, oldest first, until the bound holds."""
         is_open = [slot for slot in self._slots.values() if slot.collection is not None]
-        surplus = len(is_open) - self._max_open
+        surplus = sum(map(_weight, is_open)) - self._max_open
         for slot in is_open:
             if surplus <= 0:
                 return
             collection = slot.collection
             if slot.users or collection is None or slot.opening.locked():
                 continue
+            surplus -= _weight(slot)
             async with slot.opening:
                 slot.collection = None
                 await self._threaded(collection.close)
-            surplus -= 1
 
     def _schedule_index(self, name: str) -> None:
         build = asyncio.create_task(self._build_index(name), name=f"vector-index {name}")
@@ -368,3 +371,8 @@ class EmbeddedVectorStore(DocumentedCalls):
             await self._write(name, lambda open_: open_.index.give_up(target))
             raise
         logger.info("vector_index_built", extra={"collection": name})
+
+
+def _weight(slot: _Slot) -> int:
+    collection = slot.collection
+    return INDEX_WEIGHT if collection is not None and collection.index.is_usable else 1

@@ -252,7 +252,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         path, timeout=30, isolation_level=None, check_same_thread=False, cached_statements=64
     )
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA cache_size = -2000")
+    connection.execute("PRAGMA cache_size = -500")
     return connection
 
 

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from agentscope.errors import (
     CollectionNotFoundError,
+    DataDirectoryLockedError,
     DimensionMismatchError,
     InvalidInputError,
 )
@@ -84,11 +85,15 @@ class QdrantStore(DocumentedCalls):
             package: Any = require("qdrant_client", package="qdrant-client", extra="qdrant")
             self._models = package.models
             options = {"timeout": REQUEST_SECONDS, "check_compatibility": False}
-            self._client = package.AsyncQdrantClient(
-                **{name: value for name, value in self._where.items() if value},
-                api_key=self._api_key,
-                **{**options, **self._client_kwargs},
-            )
+            where = {name: value for name, value in self._where.items() if value}
+            try:
+                self._client = package.AsyncQdrantClient(
+                    **where, api_key=self._api_key, **{**options, **self._client_kwargs}
+                )
+            except RuntimeError as exc:
+                if "already accessed" not in str(exc):
+                    raise
+                raise DataDirectoryLockedError from exc
         return self._client
 
     async def aclose(self) -> None:

@@ -1,12 +1,14 @@
 """What is special to the Qdrant store: distances, names, batches, the payload."""
 
+import gc
 import uuid
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentscope.errors import InvalidInputError, VectorStoreError
+from agentscope.errors import DataDirectoryLockedError, InvalidInputError, VectorStoreError
 from agentscope.rag.vector_store.qdrant import QdrantStore
 from agentscope.testing.vector_store import COLLECTION, DIMENSIONS, make_point, unit
 
@@ -56,6 +58,21 @@ async def test_an_unreachable_server_is_a_retryable_error() -> None:
             with pytest.raises(VectorStoreError) as caught:
                 await store.ping()
             assert caught.value.retryable
+
+
+# The client leaves its lock file open when it is refused.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+async def test_a_local_path_keeps_its_data_and_has_one_user(tmp_path: Path) -> None:
+    """A second user is told so in plain words."""
+    async with QdrantStore(path=str(tmp_path)) as store:
+        await store.create_collection(COLLECTION, DIMENSIONS)
+        await store.upsert(COLLECTION, [make_point("d1", 0, unit(1))])
+        with pytest.raises(DataDirectoryLockedError):
+            QdrantStore(path=str(tmp_path)).get_client()
+        gc.collect()
+    async with QdrantStore(path=str(tmp_path)) as store:
+        assert await store.count(COLLECTION, "d1", "r1") == 1
 
 
 def test_an_unknown_distance_is_refused() -> None:
