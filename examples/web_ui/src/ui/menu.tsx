@@ -1,6 +1,6 @@
 import clsx from 'clsx';
 import { DropdownMenu } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 
 const item = clsx(
   'flex min-h-8 items-center gap-2.5 rounded-md px-2.5 py-1 text-sm outline-none select-none',
@@ -9,10 +9,12 @@ const item = clsx(
 
 /** Not modal: the page behind stays alive, and nothing locks its scrolling. Lives inside the main landmark. */
 export function Menu({ trigger, children, align = 'end' }: { trigger: ReactNode; children: ReactNode; align?: 'start' | 'end' }) {
+  // Looked up when it opens: the header is there before the landmark is.
+  const [place, setPlace] = useState<HTMLElement | null>(null);
   return (
-    <DropdownMenu.Root modal={false}>
+    <DropdownMenu.Root modal={false} onOpenChange={(open) => open && setPlace(document.getElementById('main'))}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal container={document.getElementById('main')}>
+      <DropdownMenu.Portal container={place}>
         <DropdownMenu.Content
           align={align}
           sideOffset={6}
