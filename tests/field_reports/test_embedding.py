@@ -10,7 +10,7 @@ from agentscope.app.storage.memory.store import InMemoryStorage
 from agentscope.rag.vector_store.memory import InMemoryVectorStore
 from agentscope.testing.embedding import FakeEmbeddingModel
 from agentscope.testing.provider import FakeProvider
-from agentscope.testing.rest import FakeModelsManager, RestService, memory_app
+from agentscope.testing.rest import DIMENSIONS, FakeModelsManager, RestService, memory_app
 
 SECONDS = 120
 
@@ -84,12 +84,13 @@ def test_field_report_32_a_changed_model_is_told_not_mixed(tmp_path: Path) -> No
     with RestService(app) as service:
         kb = service.knowledge_base()
         service.ready(kb, "a.txt", b"alpha beta")
-        changed = service.json(
-            "PATCH",
-            f"/knowledge_bases/{kb}",
-            json={"embedding_model_config": {"dimensions": 16}},
+        changed = {"embedding_model_config": {"dimensions": 16}}
+        refused = service.call("PATCH", f"/knowledge_bases/{kb}", json=changed)
+        assert refused.status_code == 409
+        assert (
+            service.json("GET", f"/knowledge_bases/{kb}")["embedding_model_config"]["dimensions"]
+            == DIMENSIONS
         )
-        assert changed["embedding_model_config"]["dimensions"] == 64, "pinned for life"
         manager.model = OtherVectors(64)
         path = f"/knowledge_bases/{kb}/search"
         found = service.json("POST", path, json={"query": "alpha"})

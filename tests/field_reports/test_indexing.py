@@ -141,7 +141,7 @@ def test_field_report_17_the_fence_refuses_a_worker_that_woke_up_late() -> None:
         await asyncio.sleep(4 * TTL)
         assert driver.record(document).active_run_id == winner
         assert driver.record(document).status is DocumentStatus.READY
-        await driver.rest()
+        await driver.rest(suspended=True)
 
     story(tell)
 

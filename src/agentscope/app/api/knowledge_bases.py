@@ -132,7 +132,13 @@ async def patch_knowledge_base(
     body: shapes.UpdateKnowledgeBaseRequest,
 ) -> Response:
     """Rename a knowledge base or change how it is searched."""
-    changes = KnowledgeBaseChanges(body.name, body.description, body.search_mode)
+    changes = KnowledgeBaseChanges(
+        body.name,
+        body.description,
+        body.search_mode,
+        embedding_model_config=body.embedding_model_config or {},
+        chunker_config=body.chunker_config or {},
+    )
     details = await change_knowledge_base(service, caller.user_id, knowledge_base_id, changes)
     return json_response(knowledge_base_view(details))
 

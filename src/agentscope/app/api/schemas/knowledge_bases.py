@@ -34,11 +34,16 @@ class CreateKnowledgeBaseResponse(BaseModel):
 
 
 class UpdateKnowledgeBaseRequest(BaseModel):
-    """What to change; null leaves a field as it is."""
+    """What to change; null leaves a field as it is.
+
+    Model and chunker are pinned: sending back what they are is fine, another value is a conflict.
+    """
 
     name: Name | None = None
     description: Description | None = None
     search_mode: SearchModeName | None = None
+    embedding_model_config: dict[str, Any] | None = None
+    chunker_config: dict[str, Any] | None = None
 
 
 class StatusCounts(BaseModel):

@@ -1,21 +1,29 @@
 """Renaming a knowledge base and changing how it is searched."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from agentscope.app.rag.service.details import KnowledgeBaseDetails, describe
 from agentscope.app.rag.service.names import clean_name, clean_text
 from agentscope.app.rag.service.opening import OpenedKnowledgeBase, open_knowledge_base
 from agentscope.app.rag.service.parts import KnowledgeBaseService
-from agentscope.errors import KnowledgeBaseNotFoundError
+from agentscope.app.records import KnowledgeBaseRecord
+from agentscope.errors import ConflictError, KnowledgeBaseNotFoundError
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeBaseChanges:
-    """What to change; None leaves a field as it is."""
+    """What to change; None leaves a field as it is.
+
+    The two configurations cannot change: what is given of them must be what they are.
+    """
 
     name: str | None = None
     description: str | None = None
     search_mode: str | None = None
+    embedding_model_config: Mapping[str, Any] = field(default_factory=dict)
+    chunker_config: Mapping[str, Any] = field(default_factory=dict)
 
 
 async def change_knowledge_base(
@@ -29,8 +37,10 @@ async def change_knowledge_base(
     Raises:
         KnowledgeBaseNotFoundError, PermissionDeniedError: it cannot be changed by this viewer.
         InvalidInputError: blank or oversized name or description.
+        ConflictError: another embedding model or chunker.
     """
     opened = await open_knowledge_base(service, viewer_id, knowledge_base_id, edit=True)
+    _check_pinned(opened.record, changes)
     name, description = changes.name, changes.description
     if name is not None:
         name = clean_name(name, what="name", max_chars=service.limits.name_chars)
@@ -48,3 +58,18 @@ async def change_knowledge_base(
     if record is None:
         raise KnowledgeBaseNotFoundError(f"Knowledge Base '{knowledge_base_id}' not found.")
     return (await describe(service, [OpenedKnowledgeBase(record, editable=True)]))[0]
+
+
+def _check_pinned(record: KnowledgeBaseRecord, changes: KnowledgeBaseChanges) -> None:
+    """Refuse what would leave documents cut or embedded in two ways, instead of ignoring it."""
+    chunker = record.chunker_config
+    pinned = [
+        ("embedding model", asdict(record.embedding_model_config), changes.embedding_model_config),
+        ("chunker", asdict(chunker) if chunker else {}, changes.chunker_config),
+    ]
+    for noun, kept, given in pinned:
+        if any(kept.get(name) != value for name, value in given.items()):
+            raise ConflictError(
+                f"The {noun} of a knowledge base cannot be changed; create another knowledge base "
+                "and upload the documents into it."
+            )
