@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from agentscope import errors
+from agentscope import errors, observe
 from agentscope.app import create_app
 from agentscope.app.api.errors import STATUS_OF
 from agentscope.app.message_bus import InMemoryMessageBus
@@ -63,6 +63,24 @@ def settings_page() -> str:
     return head + settings_table()
 
 
+def metrics_page() -> str:
+    """Return the page of everything that `/metrics` shows."""
+    lines = [
+        "# Metrics",
+        "",
+        "`GET /metrics` answers in the text format of Prometheus. It asks for the operator key",
+        "(`Authorization: Bearer ...`), except on the machine itself with header identity. Every",
+        "process measures itself; the two figures about the queue come from the shared storage.",
+        "",
+        "| metric | type | labels | meaning |",
+        "|---|---|---|---|",
+    ]
+    for family in observe.families():
+        labels = ", ".join(f"`{label}`" for label in family.labels)
+        lines.append(f"| `{family.name}` | {family.kind} | {labels} | {family.meaning} |")
+    return "\n".join(lines) + "\n"
+
+
 def openapi_page() -> str:
     """Return the OpenAPI document of an app with knowledge bases."""
     storage = InMemoryStorage()
@@ -81,6 +99,7 @@ def openapi_page() -> str:
 PAGES = {
     "errors.md": errors_page,
     "settings.md": settings_page,
+    "metrics.md": metrics_page,
     "openapi.json": openapi_page,
 }
 

@@ -11,7 +11,7 @@ import pytest
 from agentscope.testing.rest import RestService, memory_app
 
 MARK = f"mark{uuid.uuid4().hex[:8]}"
-NO_TENANT = {"/health", "/credential/schemas", "/embedding-model/"}
+NO_TENANT = {"/health", "/metrics", "/credential/schemas", "/embedding-model/"}
 EMPTY_IS_FINE = {"/knowledge_bases/{knowledge_base_id}/documents/status"}
 BODIES: dict[str, Any] = {
     "/knowledge_bases/{knowledge_base_id}/search": {"json": {"query": MARK}},

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pydantic_core
 
+from agentscope import observe
 from agentscope.clock import Clock, SystemClock
 from agentscope.embedding.gate import CredentialGate
 from agentscope.embedding.provider_errors import failure, is_error, retry_after
@@ -160,6 +161,7 @@ class ProviderClient:
                     parts += part
                     if len(parts) > MAX_ANSWER_BYTES:
                         raise self._bad_answer("The embedding provider's answer is too large.")
+                observe.provider_answered(answer.status_code)
                 return answer.status_code, answer.headers, bytes(parts)
         except httpx.TimeoutException as exc:
             raise TimeoutError from exc

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from agentscope import observe
 from agentscope.rag.concurrency import together
 from agentscope.rag.document import Chunk, LegScore, SearchHit, SearchMode, StoreHit, Vector
 from agentscope.rag.fusion import fuse
@@ -99,7 +100,8 @@ class Searcher:
         async def leg(top_k: int, where: Filter | None) -> list[StoreHit]:
             return await self.store.search_vector(self.collection, vector, top_k=top_k, where=where)
 
-        return await _visible_hits(leg, query, runs)
+        with observe.timed(observe.LEG_SECONDS.labels("vector")):
+            return await _visible_hits(leg, query, runs)
 
     async def _keyword_leg(self, query: Query, runs: _Runs) -> list[StoreHit]:
         if query.mode is SearchMode.VECTOR or not self.store.supports_keyword or not query.text:
@@ -110,7 +112,8 @@ class Searcher:
                 self.collection, query.text, top_k=top_k, where=where
             )
 
-        return await _visible_hits(leg, query, runs)
+        with observe.timed(observe.LEG_SECONDS.labels("keyword")):
+            return await _visible_hits(leg, query, runs)
 
     async def _similarities(
         self, vector: Vector, found: Sequence[StoreHit], words: Sequence[StoreHit]

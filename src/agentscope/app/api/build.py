@@ -21,6 +21,7 @@ from agentscope.app.api import (
     health,
     keys,
     knowledge_bases,
+    metrics,
     openapi,
     operator,
     search,
@@ -94,6 +95,7 @@ def build_app(
 def _routers(options: WebOptions) -> list[APIRouter]:
     routers = [
         health.router,
+        metrics.router,
         credentials.router,
         credentials.models_router,
         agents.router,
@@ -115,7 +117,7 @@ def _routers(options: WebOptions) -> list[APIRouter]:
 
 def _middleware(options: WebOptions) -> list[Middleware]:
     """Return the layers, outermost first; what the embedder added is inside the CORS layer."""
-    layers: list[Middleware] = []
+    layers: list[Middleware] = [Middleware(metrics.Measured)]
     if options.allowed_hosts is not None:
         layers.append(Middleware(HostCheck, hosts=options.allowed_hosts))
     layers.append(

@@ -130,6 +130,10 @@ class DocumentStorage(abc.ABC):
         """Return how long until index work and maintenance (documents, knowledge bases) are due."""
 
     @abc.abstractmethod
+    async def unfinished(self) -> int:
+        """Return how many documents of all users wait for a worker or are with one."""
+
+    @abc.abstractmethod
     async def expire_leases(self) -> int:
         """End every lease now; only for a caller that knows that all holders are dead."""
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agentscope import observe
 from agentscope.app.message_bus.base import MessageBus, MessageBusKeys
 from agentscope.app.rag.indexing.subscription import Backoff, Subscription
 from agentscope.app.rag.indexing.worker import IndexWorker
@@ -149,6 +150,7 @@ class Consumer:
         except Exception as exc:
             self._storage_up = False
             code = exc.code if isinstance(exc, AgentScopeError) else type(exc).__name__
+            observe.CLAIMS_FAILED.inc()
             logger.warning("claim_failed", extra={"error_code": code})
             await self._backoff.pause()
             return

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from agentscope import observe
 from agentscope.app.records import DocumentStatus, Timings
 from agentscope.app.storage.verbs import RunWriter
 from agentscope.app.transitions.guards import Progress
@@ -83,6 +84,7 @@ class Lease:
 
     def _failed(self, exc: Exception) -> None:
         code = exc.code if isinstance(exc, AgentScopeError) else type(exc).__name__
+        observe.RENEWALS_FAILED.inc()
         logger.warning("lease_renewal_failed", extra={**self._log, "error_code": code})
 
     async def _pause(self) -> None:

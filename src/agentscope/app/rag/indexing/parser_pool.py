@@ -19,6 +19,7 @@ from typing import Any, Self
 
 import cloudpickle
 
+from agentscope import observe
 from agentscope.app.rag.indexing.parser_child import HEADER, describe, read_document
 from agentscope.app.rag.indexing.reading import ReadJob, ReadOutcome, ReadProgress
 from agentscope.app.records import DocumentStatus
@@ -143,7 +144,8 @@ class ParserPool:
         async with self._slots:
             self.state.busy += 1
             try:
-                return await self._read(job, data, on_progress)
+                with observe.READERS_BUSY.track_inprogress():
+                    return await self._read(job, data, on_progress)
             finally:
                 self.state.busy -= 1
 
@@ -201,6 +203,7 @@ class ParserPool:
             raise ParserCrashError("The process that reads files could not be started.")
         child.idle_bytes = child.resident()
         self.state.started += 1
+        observe.READERS_STARTED.inc()
         return child
 
     async def _run(
@@ -243,6 +246,7 @@ class ParserPool:
         _kill(child)
         await child.process.wait()
         self.state.killed += 1
+        observe.READERS_ENDED.inc()
         if child.process.stdin is not None:
             child.process.stdin.close()
 

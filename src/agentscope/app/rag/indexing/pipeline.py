@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agentscope import observe
 from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.indexing.lease import Lease
 from agentscope.app.rag.indexing.reading import (
@@ -69,7 +70,8 @@ class Attempt:
     def __init__(self, claim: Claim, lease: Lease) -> None:
         self.claim = claim
         self.lease = lease
-        self.stage = "fetching"
+        self._stage = "fetching"
+        self._stage_began = time.perf_counter()
         self.findings = Findings()
         self.knowledge_base: KnowledgeBase | None = None
 
@@ -77,6 +79,23 @@ class Attempt:
     def document(self) -> DocumentRecord:
         """The document as it was claimed."""
         return self.claim.document
+
+    @property
+    def stage(self) -> str:
+        """What is being done; assigning another stage measures the one that ends."""
+        return self._stage
+
+    @stage.setter
+    def stage(self, stage: str) -> None:
+        if stage != self._stage:
+            self.stage_ended()
+            self._stage = stage
+
+    def stage_ended(self) -> None:
+        """Measure the stage up to now."""
+        now = time.perf_counter()
+        observe.STAGES.labels(self._stage).observe(now - self._stage_began)
+        self._stage_began = now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

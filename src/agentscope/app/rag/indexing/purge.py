@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from agentscope import observe
 from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.records import (
@@ -44,6 +45,11 @@ def blob_key(record: DocumentRecord) -> str:
     return f"kb/{record.knowledge_base_id}/{record.id}/{record.blob_version}"
 
 
+def _measured(claim: MaintenanceClaim, outcome: str) -> None:
+    kind = "document" if claim.knowledge_base is None else "knowledge_base"
+    observe.PURGES.labels(kind, outcome).inc()
+
+
 class Purger:
     """Runs one pass for whoever claimed the record."""
 
@@ -65,9 +71,11 @@ class Purger:
         try:
             async with asyncio.timeout(self._policy.timings.lease_ttl.total_seconds()):
                 await self._pass(claim)
+            _measured(claim, "done")
         except (DocumentNotFoundError, KnowledgeBaseNotFoundError, ConflictError):
-            return  # somebody else went on with it
+            _measured(claim, "overtaken")  # somebody else went on with it
         except Exception as exc:
+            _measured(claim, "postponed")
             await self._postpone(claim, exc)
 
     async def _pass(self, claim: MaintenanceClaim) -> None:

@@ -9,6 +9,7 @@ import logging
 import random
 from datetime import timedelta
 
+from agentscope import observe
 from agentscope.app.message_bus.base import MessageBus, MessageBusKeys
 from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.indexing.purge import Purger
@@ -66,9 +67,11 @@ class Sweeper:
             try:
                 pause = await self.sweep()
                 self.up = True
+                observe.SWEEPS.labels("ok").inc()
                 backoff.reset()
             except Exception as exc:
                 self.up = False
+                observe.SWEEPS.labels("failed").inc()
                 code = exc.code if isinstance(exc, AgentScopeError) else type(exc).__name__
                 logger.warning("sweep_failed", extra={"error_code": code})
                 await backoff.pause()

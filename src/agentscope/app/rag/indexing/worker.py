@@ -11,6 +11,7 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from agentscope import observe
 from agentscope.app.rag.indexing.breaker import Breaker
 from agentscope.app.rag.indexing.lease import Lease
 from agentscope.app.rag.indexing.pipeline import Attempt, Indexed, Pipeline
@@ -31,6 +32,7 @@ logger = logging.getLogger(__name__)
 HAND_BACK_PAUSE_SECONDS = 1.0
 CLEANUP_SECONDS = 5.0
 RELEASE_SECONDS = 1.0
+_OUTCOMES = {Action.FAIL: "failed", Action.RETRY: "retried", Action.CRASH: "crashed"}
 
 
 class IndexWorker:
@@ -78,8 +80,10 @@ class IndexWorker:
         attempt = Attempt(claim, lease)
         self._attempts[document.id] = attempt
         try:
-            await self._run(attempt)
+            with observe.RUNNING.track_inprogress():
+                await self._run(attempt)
         finally:
+            attempt.stage_ended()
             if self._attempts.get(document.id) is attempt:
                 del self._attempts[document.id]
 
@@ -131,8 +135,10 @@ class IndexWorker:
             return
         if await self._insist(lease, send) or await self._stands(attempt):
             self.breaker.succeeded(attempt.claim.knowledge_base)
+            observe.RUNS.labels("ready", "").inc()
             logger.info("document_ready", extra={**fields, "chunk_count": indexed.chunk_count})
         else:
+            observe.RUNS.labels("lost", "").inc()
             logger.info("run_lost", extra={**fields, "stage": "publish"})
 
     async def _stands(self, attempt: Attempt) -> bool:
@@ -176,6 +182,7 @@ class IndexWorker:
             "error_code": error.code if isinstance(error, AgentScopeError) else "internal_error",
             "error": str(error),
         }
+        observe.RUNS.labels(_OUTCOMES[action], fields["error_code"]).inc()
         logger.warning("run_failed", extra=fields, exc_info=None if known else error)
 
     async def _released(self, attempt: Attempt) -> None:
@@ -183,11 +190,13 @@ class IndexWorker:
         with contextlib.suppress(Exception):
             async with asyncio.timeout(RELEASE_SECONDS):
                 await attempt.lease.writer.release()
+        observe.RUNS.labels("released", "").inc()
         logger.info("run_released", extra=log_fields(attempt.document))
         await self._remove_own_run(attempt, CLEANUP_SECONDS)
 
     async def _lost(self, attempt: Attempt) -> None:
         """◆ lost: the document belongs to somebody else now; nothing is written to its record."""
+        observe.RUNS.labels("lost", "").inc()
         logger.info("run_lost", extra={**log_fields(attempt.document), "stage": attempt.stage})
         await self._remove_own_run(attempt, self._request_seconds)
 

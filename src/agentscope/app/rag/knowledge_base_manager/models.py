@@ -1,9 +1,11 @@
 """How a manager comes to an embedding model, and the guard against a model that changed."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from agentscope import observe
 from agentscope.app.records import EmbeddingModelConfig
 from agentscope.embedding.base import (
     EmbeddingInput,
@@ -11,7 +13,7 @@ from agentscope.embedding.base import (
     EmbeddingResponse,
     ModelFingerprint,
 )
-from agentscope.errors import ConfigurationError, EmbeddingModelChangedError
+from agentscope.errors import AgentScopeError, ConfigurationError, EmbeddingModelChangedError
 
 SAMPLE_TOLERANCE = 1e-3
 
@@ -62,6 +64,27 @@ def same_vectors(stored: Mapping[str, Any], current: ModelFingerprint) -> bool:
     return bool(stored.get("version", "") == current.version)
 
 
+async def _measured(use: str, inputs: int, call: Awaitable[EmbeddingResponse]) -> EmbeddingResponse:
+    """Await a call of a model; its time, size and outcome are counted."""
+    started, outcome = time.perf_counter(), "cancelled"
+    try:
+        response = await call
+        outcome = "ok"
+    except AgentScopeError as exc:
+        outcome = exc.code
+        raise
+    except Exception:
+        outcome = "internal_error"
+        raise
+    finally:
+        observe.EMBEDDINGS.labels(use, outcome).inc()
+        observe.EMBEDDING_SECONDS.labels(use).observe(time.perf_counter() - started)
+    observe.EMBEDDING_INPUTS.labels(use).inc(inputs)
+    if response.usage is not None:
+        observe.EMBEDDING_TOKENS.labels(use).inc(max(0, response.usage.tokens))
+    return response
+
+
 class PinnedModel(EmbeddingModelBase):
     """A model of the pool that refuses to work when its vectors are not those of the index.
 
@@ -97,11 +120,11 @@ class PinnedModel(EmbeddingModelBase):
 
     async def embed_queries(self, inputs: Sequence[EmbeddingInput]) -> EmbeddingResponse:
         await self.check()
-        return await self.inner.embed_queries(inputs)
+        return await _measured("query", len(inputs), self.inner.embed_queries(inputs))
 
     async def __call__(self, inputs: Sequence[EmbeddingInput], **kwargs: Any) -> EmbeddingResponse:
         await self.check()
-        response = await self.inner(inputs, **kwargs)
+        response = await _measured("index", len(inputs), self.inner(inputs, **kwargs))
         if self.before_answer is not None:
             self.before_answer()
         return response

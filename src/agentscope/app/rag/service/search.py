@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentscope import observe
 from agentscope.app.rag.knowledge_base_manager.models import PinnedModel
 from agentscope.app.rag.service.create_knowledge_base import require_embedding_provider
 from agentscope.app.rag.service.names import clean_query
@@ -80,7 +81,9 @@ async def search(
     if mode is SearchMode.HYBRID and await _model_changed(handle):
         mode = SearchMode.KEYWORD
         warnings.append(MODEL_CHANGED)
-    return SearchAnswer(hits, time.perf_counter() - started, mode, warnings)
+    seconds = time.perf_counter() - started
+    observe.SEARCH_SECONDS.labels(str(mode)).observe(seconds)
+    return SearchAnswer(hits, seconds, mode, warnings)
 
 
 async def open_handle(service: KnowledgeBaseService, record: KnowledgeBaseRecord) -> KnowledgeBase:

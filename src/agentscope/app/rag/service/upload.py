@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from agentscope import observe
 from agentscope.app.rag.service.hints import hint_cancel, hint_index
 from agentscope.app.rag.service.names import clean_filename
 from agentscope.app.rag.service.opening import open_knowledge_base
@@ -143,8 +144,11 @@ async def upload(
         meter = _Meter(service, document, sent_at)
         result = await _receive(service, document, key, file, meter)
     except BaseException as exc:
+        observe.UPLOADS.labels("refused").inc()
         await _give_up(service, document, exc)
         raise
+    observe.UPLOADS.labels("stored" if result.stored else "duplicate").inc()
+    observe.UPLOAD_BYTES.inc(result.document.size if result.stored else 0)
     await _after(service, result)
     return result
 

@@ -270,6 +270,9 @@ class InMemoryDocuments(DocumentStorage):
             maintenance=min(maintenance) - now if maintenance else None,
         )
 
+    async def unfinished(self) -> int:
+        return sum(1 for record in self._state.documents.values() if record.status in CLAIMABLE)
+
     async def expire_leases(self) -> int:
         held = [record for record in self._state.documents.values() if record.status in RUNNING]
         for record in held:

@@ -208,6 +208,9 @@ class RedisDocuments(DocumentStorage):
     async def due(self) -> DueTimes:
         return await claims.due_times(self._server)
 
+    async def unfinished(self) -> int:
+        return int(await self._server.run(scripts.SIZE, [self._server.keys.due_index]))
+
     async def expire_leases(self) -> int:
         ended = 0
         for member in await lists.all_ids(self._server, self._server.keys.due_index):

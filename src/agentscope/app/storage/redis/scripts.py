@@ -181,6 +181,8 @@ return answer
 )
 
 # Reads the earliest score of each set. KEYS: sets.
+SIZE = Script("return redis.call('ZCARD', KEYS[1])")
+
 EARLIEST = Script(
     """
 local answer = redis.call('TIME')

@@ -195,6 +195,12 @@ def due_times(session: Session) -> DueTimes:
     )
 
 
+def unfinished(session: Session) -> int:
+    """Return the number of documents that workers have to do with; one index is read."""
+    row = session.row("SELECT count(*) FROM documents WHERE queue = 1 AND due_at IS NOT NULL")
+    return int(row[0]) if row is not None else 0
+
+
 def expire_some(transaction: Transaction, after: str) -> tuple[int, str | None]:
     """End leases of documents with id > `after`; return how many and where to go on."""
     session = transaction.session

@@ -206,6 +206,9 @@ class SQLDocuments(DocumentStorage):
     async def due(self) -> DueTimes:
         return await self._database.read(claims.due_times)
 
+    async def unfinished(self) -> int:
+        return await self._database.read(claims.unfinished)
+
     async def expire_leases(self) -> int:
         ended, after = 0, ""
         while True:
