@@ -51,22 +51,27 @@ class Server:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it and wait until it answers."""
-        self._process = subprocess.Popen(
-            self._command,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            user=self._user,
-            cwd="/",
-        )
+        """Start it and wait until it answers.
+
+        A killed server may leave children that hold its memory for a moment, so a start that
+        ends early is tried again.
+        """
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
-        while not self.answers():
-            if self._process.poll() is not None:
-                raise RuntimeError(f"the server ended with {self._process.returncode}")
+        while True:
+            if self._process is None or self._process.poll() is not None:
+                self._process = subprocess.Popen(
+                    self._command,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    user=self._user,
+                    cwd="/",
+                )
+            if self.answers():
+                return
             if time.monotonic() > deadline:
                 self.kill()
                 raise TimeoutError("the server did not start in time")
-            time.sleep(0.01)
+            time.sleep(0.02)
 
     def answers(self) -> bool:
         """Say whether it accepts work."""
@@ -77,8 +82,12 @@ class Server:
             return False
 
     def kill(self) -> None:
-        """End it as if the power was cut."""
+        """End it as if the power was cut: its children, which would answer on, go with it."""
+        children = _children(self._process.pid) if self._process is not None else []
         self._end(signal.SIGKILL)
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
 
     def stop(self) -> None:
         """End it in order."""
@@ -94,6 +103,15 @@ class Server:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _children(process_id: int) -> list[int]:
+    """Return the ids of the children of a process; none where the system does not tell."""
+    try:
+        listed = Path(f"/proc/{process_id}/task/{process_id}/children").read_text()
+    except OSError:
+        return []
+    return [int(child) for child in listed.split()]
 
 
 class RedisServer(Server):
