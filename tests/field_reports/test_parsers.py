@@ -25,6 +25,7 @@ from agentscope.errors import CorruptFileError
 from agentscope.message.blocks import TextBlock
 from agentscope.rag.document import ParseReport, Section
 from agentscope.rag.parser.base import ParseOptions, SyncParser
+from agentscope.rag.parser.ocr import RapidPageOcr
 from agentscope.rag.parser.pdf import PDFParser
 from agentscope.rag.parser.text import TextParser
 from agentscope.rag.vector_store.memory import InMemoryVectorStore
@@ -413,6 +414,31 @@ def test_field_report_51_one_bad_page_does_not_lose_the_others(
     text = whole_text(chunks(reading_service, kb, view["id"]))
     assert len(set(re.findall(r"Words on page (\d+)", text))) == 9
     assert any("page 1" in warning for warning in view["warnings"]), view
+
+
+class BreaksOnPictures:
+    """A text recognition that fails with an error of its own."""
+
+    def read(self, image: Any) -> str:
+        raise RuntimeError(f"out of memory at {image.size}")
+
+
+def test_field_report_51_a_recognition_that_fails_costs_its_page_only(tmp_path: Path) -> None:
+    """The pages with text are read, and the others are named."""
+    parsers = [PDFParser(ocr=BreaksOnPictures())]
+    with RestService(memory_app(tmp_path, knowledge_parsers=parsers)) as service:
+        data = picture_pdf(pages=4, with_text=2)
+        kb, view = outcome(service, "partly.pdf", data, PDF)
+        assert view["status"] == "ready", view
+        text = whole_text(chunks(service, kb, view["id"]))
+        assert re.findall(r"Words on page (\d+)", text) == ["1", "2"]
+        assert "Text recognition failed on pages 3, 4." in view["warnings"]
+
+
+def test_field_report_51_a_picture_without_a_shape_is_not_recognised() -> None:
+    """A page of a line's width and a mile's length never reaches the engine."""
+    assert RapidPageOcr().read(Image.new("L", (2, 6_000_000))) == ""
+    assert RapidPageOcr().read(Image.new("L", (10_000, 9))) == ""
 
 
 def sheet_xml(rows: Iterator[str], extra: str = "") -> str:

@@ -14,6 +14,8 @@ PIXELS_MAX = 40_000_000
 SIDE_MAX = 2_560
 SCORE_MIN = 0.6
 UPRIGHT_SCORE = 0.75  # what is read upside down scores lower than this on average
+THIN_SIDE = 8  # pixels; no letter can be read below
+THIN_RATIO = 200  # the engine breaks on such ribbons, and no line of text is as long
 NARROW_SIDE = 736
 # Lines are looked for in a page of this size and read from the page itself. Twice the size took
 # ten times the memory and found no more lines on scanned letters.
@@ -48,6 +50,9 @@ class RapidPageOcr:
         Raises:
             MissingDependencyError: the extra `ocr` is not installed.
         """
+        thin, long = sorted(image.size)
+        if thin < THIN_SIDE or long > THIN_RATIO * thin:
+            return ""
         image = _prepared(image)
         lines = self._lines(image)
         if _lies_on_its_side(lines):
