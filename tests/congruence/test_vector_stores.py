@@ -20,7 +20,13 @@ from agentscope.rag.vector_store.pgvector import PgVectorStore
 from agentscope.rag.vector_store.qdrant import QdrantStore
 from agentscope.testing.embedding import FakeEmbeddingModel
 from agentscope.testing.servers import shared_postgres
-from agentscope.testing.vector_store import DIMENSIONS, FILTERS, make_point, places, random_points
+from agentscope.testing.vector_store_data import (
+    DIMENSIONS,
+    FILTERS,
+    make_point,
+    places,
+    random_points,
+)
 
 COLLECTION = "kb_congruence"
 OWN_FILTERS = ({"kb_id": "kb1"}, {"epoch": {"$gte": 2}})

@@ -33,7 +33,7 @@ from agentscope.rag.vector_store.filter import (
 )
 from agentscope.rag.vector_store.filter_sql import compile_filter
 from agentscope.rag.vector_store.points import filter_fields
-from agentscope.testing.vector_store import HOSTILE, make_point
+from agentscope.testing.vector_store_data import HOSTILE, make_point
 
 texts = st.one_of(
     st.sampled_from([*HOSTILE, "a", "b", "", "1", "true", "null", "[]", '{"a": 1}', "$.a", "?"]),
@@ -102,7 +102,7 @@ def make_points(rows: Sequence[dict[str, Any]]) -> list[Point]:
     ]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(metadata, min_size=1, max_size=6), filters)
 def test_sql_answers_like_the_reference(rows: list[dict[str, Any]], where: Filter) -> None:
     """The compiled expression passes exactly the points that the reference passes."""
@@ -115,7 +115,7 @@ def test_sql_answers_like_the_reference(rows: list[dict[str, Any]], where: Filte
     assert found == {p.document_id for p in points if matches(where, filter_fields(p))}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(filters)
 def test_no_value_or_name_becomes_part_of_a_statement(where: Filter) -> None:
     """The text of the expression depends on the shape of the filter alone."""

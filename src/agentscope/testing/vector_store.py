@@ -10,11 +10,6 @@ The suite needs a runner for `async def` tests.
 """
 
 import asyncio
-import contextlib
-import random
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Any
 
 import pytest
 
@@ -23,161 +18,22 @@ from agentscope.errors import (
     DimensionMismatchError,
     InvalidInputError,
 )
-from agentscope.message.blocks import Base64Source, DataBlock, TextBlock
-from agentscope.rag.document import Chunk, Point, Run, StoredRun, StoreHit, VectorRecord
+from agentscope.message.blocks import Base64Source, DataBlock
+from agentscope.rag.document import Chunk, Point, Run, StoredRun, VectorRecord
 from agentscope.rag.vector_store.base import RunVectorStore
-from agentscope.rag.vector_store.filter import (
-    And,
-    Equals,
-    Exists,
-    Filter,
-    In,
-    Not,
-    Or,
-    Range,
-    matches,
-    parse_filter,
+from agentscope.rag.vector_store.filter import Equals
+from agentscope.testing.vector_store_data import (
+    COLLECTION,
+    DIMENSIONS,
+    make_point,
+    places,
+    unit,
 )
-from agentscope.rag.vector_store.points import filter_fields
-
-COLLECTION = "kb_suite"
-DIMENSIONS = 8
-HOSTILE = (
-    "x' OR '1'='1",
-    'x" OR "1"="1',
-    "') or true --",
-    "a\\' or document_id != \\'",
-    "%",
-    "_",
-    "*",
-    "line\nbreak",
-    "tab\there",
-    "back\\slash",
-    "汉字'引号",
-    "🦜",
-    "a" * 300,
-)
+from agentscope.testing.vector_store_search import VectorSearchSuite
 
 
-def make_point(
-    document_id: str,
-    index: int,
-    vector: Sequence[float],
-    *,
-    run: Run | None = None,
-    text: str = "",
-    metadata: dict[str, Any] | None = None,
-    knowledge_base_id: str = "",
-) -> Point:
-    """Return a point with a text chunk."""
-    chunk = Chunk(
-        content=TextBlock(text=text or f"text of {document_id} number {index}"),
-        source=f"{document_id}.txt",
-        chunk_index=index,
-        total_chunks=index + 1,
-        metadata=metadata or {},
-    )
-    return Point(list(vector), document_id, run or Run("r1", 1), chunk, knowledge_base_id)
-
-
-def unit(*values: float) -> list[float]:
-    """Return a vector of the suite's length that starts with `values`."""
-    return [*values, *([0.0] * (DIMENSIONS - len(values)))]
-
-
-def random_points(
-    seed: int, count: int, *, dimensions: int = DIMENSIONS, chunks: int = 5
-) -> list[Point]:
-    """Return `count` points with random vectors and metadata; the same seed gives the same."""
-    source = random.Random(seed)
-    words = ["alpha", "beta", "gamma", "delta", "检索", "排序", "知识"]
-    points = []
-    for number in range(count):
-        metadata: dict[str, Any] = {
-            "year": source.randrange(2015, 2027),
-            "score": source.choice([0.5, 1, 1.5, 2]),
-            "author": source.choice(["Li", "Wang", "O'Brien", 'quote"d']),
-            "public": source.choice([True, False]),
-            "tags": source.sample(["a", "b", "c", "d"], source.randrange(0, 4)),
-        }
-        if source.random() < 0.3:
-            del metadata["author"]
-        points.append(
-            make_point(
-                f"d{number // chunks:04d}",
-                number % chunks,
-                [source.gauss(0, 1) for _ in range(dimensions)],
-                text=" ".join(source.choices(words, k=6)),
-                metadata=metadata,
-            )
-        )
-    return points
-
-
-def places(hits: Sequence[StoreHit]) -> list[tuple[str, int]]:
-    """Return where the hits stand, in order."""
-    return [(hit.document_id, hit.chunk.chunk_index) for hit in hits]
-
-
-FILTERS: tuple[dict[str, Any], ...] = (
-    {"author": "Li"},
-    {"author": "O'Brien"},
-    {"author": 'quote"d'},
-    {"author": {"$ne": "Li"}},
-    {"author": {"$exists": True}},
-    {"author": {"$exists": False}},
-    {"author": {"$in": ["Li", "Wang", "nobody"]}},
-    {"author": {"$nin": ["Li", "Wang"]}},
-    {"author": {"$gte": "M"}},
-    {"author": {"$gt": "L", "$lt": "P"}},
-    {"year": 2020},
-    {"year": "2020"},
-    {"year": {"$gte": 2018, "$lt": 2022}},
-    {"year": {"$gt": 2025.5}},
-    {"score": 1},
-    {"score": {"$in": [1.0, 2]}},
-    {"score": {"$lte": 1}},
-    {"public": True},
-    {"public": 1},
-    {"public": {"$ne": True}},
-    {"tags": "a"},
-    {"tags": {"$in": ["c", "d"]}},
-    {"tags": {"$nin": ["a"]}},
-    {"tags": []},
-    {"missing": "x"},
-    {"missing": {"$ne": "x"}},
-    {"document_id": "d0003"},
-    {"document_id": {"$in": ["d0001", "d0004", "other"]}},
-    {"chunk_index": {"$lt": 2}},
-    {"run_id": "r1"},
-    {"run_id": {"$ne": "r1"}},
-    {"document_id": {"$ne": "d0002"}, "author": "Wang"},
-    {"$or": [{"author": "Li"}, {"year": {"$lt": 2017}}]},
-    {"$and": [{"tags": "a"}, {"$not": {"tags": "b"}}]},
-    {"$not": {"$or": [{"public": True}, {"author": {"$gte": "O"}}]}},
-    {"$not": {"$and": [{"public": True}, {"year": {"$gte": 2020}}]}},
-    {"$or": []},
-    {"$and": []},
-)
-
-
-class VectorStoreSuite:
+class VectorStoreSuite(VectorSearchSuite):
     """Subclass, and return a fresh, empty store from `open_store`."""
-
-    supports_keyword = True
-
-    def open_store(self) -> AbstractAsyncContextManager[RunVectorStore]:
-        """Return a fresh store as an async context manager."""
-        raise AssertionError("The suite needs a store.")
-
-    @contextlib.asynccontextmanager
-    async def opened(self, points: Sequence[Point] = ()) -> AsyncIterator[RunVectorStore]:
-        """Give a store that has the suite's collection with `points`."""
-        async with self.open_store() as store:
-            await store.create_collection(COLLECTION, DIMENSIONS)
-            if points:
-                await store.upsert(COLLECTION, points)
-            yield store
 
     async def test_creating_a_collection_twice_changes_nothing(self) -> None:
         """The second call leaves the points alone."""
@@ -257,105 +113,6 @@ class VectorStoreSuite:
             found = await store.search_vector(COLLECTION, unit(1), top_k=2)
             assert [hit.chunk for hit in found] == [text.chunk, data]
             assert await store.run_chunks(COLLECTION, "d1", "r1") == [text.chunk, data]
-
-    async def test_identical_first_and_orthogonal_last(self) -> None:
-        """Scores are cosine similarity, whatever the vectors' lengths."""
-        points = [
-            make_point("same", 0, unit(3, 0)),
-            make_point("near", 0, unit(1, 1)),
-            make_point("orthogonal", 0, unit(0, 2)),
-            make_point("opposite", 0, unit(-1, 0)),
-        ]
-        async with self.opened(points) as store:
-            hits = await store.search_vector(COLLECTION, unit(2, 0), top_k=4)
-            names = [hit.document_id for hit in hits]
-            assert names == ["same", "near", "orthogonal", "opposite"]
-            assert [hit.score for hit in hits] == pytest.approx([1, 0.70710678, 0, -1], abs=1e-4)
-
-    async def test_equal_scores_are_ordered_by_document_and_chunk(self) -> None:
-        """A repeated search gives the same page, also when ties cross its end."""
-        points = [make_point(f"d{n % 7}", n // 7, unit(1)) for n in range(42)]
-        random.Random(5).shuffle(points)
-        expected = sorted((point.document_id, point.chunk.chunk_index) for point in points)
-        async with self.opened(points) as store:
-            for _ in range(2):
-                assert (
-                    places(await store.search_vector(COLLECTION, unit(1), top_k=10))
-                    == expected[:10]
-                )
-
-    async def test_top_k_is_exact_against_brute_force(self) -> None:
-        """On small data nothing better is left out."""
-        points = random_points(11, 300)
-        source = random.Random(12)
-        async with self.opened(points) as store:
-            for _ in range(5):
-                query = [source.gauss(0, 1) for _ in range(DIMENSIONS)]
-                hits = await store.search_vector(COLLECTION, query, top_k=10)
-                assert places(hits) == _nearest(points, query, 10)
-
-    async def test_top_k_beyond_the_data_returns_all(self) -> None:
-        """An empty collection gives an empty list."""
-        async with self.opened() as store:
-            assert await store.search_vector(COLLECTION, unit(1), top_k=10) == []
-            await store.upsert(COLLECTION, random_points(1, 7))
-            assert len(await store.search_vector(COLLECTION, unit(1), top_k=1000)) == 7
-
-    async def test_every_filter_answers_like_the_reference(self) -> None:
-        """Filtered vector search equals brute force over the points that pass."""
-        points = random_points(21, 120)
-        query = unit(1, 0.5, -0.25)
-        async with self.opened(points) as store:
-            for value in FILTERS:
-                where = parse_filter(value)
-                passing = [point for point in points if matches(where, filter_fields(point))]
-                hits = await store.search_vector(COLLECTION, query, top_k=8, where=where)
-                assert places(hits) == _nearest(passing, query, 8), value
-
-    async def test_a_filter_as_narrow_as_one_point_finds_it(self) -> None:
-        """The point that passes is found although everything else is nearer."""
-        points = [make_point("crowd", n, unit(1, 0.001 * n)) for n in range(400)]
-        lone = make_point("lone", 0, unit(0, 0, 1), metadata={"tag": "only"})
-        async with self.opened([*points, lone]) as store:
-            for where in (Equals("tag", "only"), Not(Equals("document_id", "crowd"))):
-                hits = await store.search_vector(COLLECTION, unit(1), top_k=3, where=where)
-                assert places(hits) == [("lone", 0)]
-
-    async def test_hostile_values_are_only_values(self) -> None:
-        """No value, field name or id can widen a filter or break a statement."""
-        points = [
-            make_point(value, 0, unit(1), metadata={"v": value, f"k {value}"[:150]: 1})
-            for value in HOSTILE
-        ]
-        async with self.opened(points) as store:
-            for value in HOSTILE:
-                for where in (
-                    Equals("v", value),
-                    In("v", (value,)),
-                    Equals("document_id", value),
-                    Exists(f"k {value}"[:150]),
-                    And((Range("v", gte=value, lte=value), Not(Equals("v", "other")))),
-                    Or((Equals("v", value), Equals("run_id", value))),
-                ):
-                    hits = await store.search_vector(COLLECTION, unit(1), top_k=50, where=where)
-                    assert [hit.document_id for hit in hits] == [value], where
-                assert await store.count(COLLECTION, value, "r1") == 1
-            await store.delete_document(COLLECTION, HOSTILE[0])
-            left = await store.search_vector(COLLECTION, unit(1), top_k=50)
-            assert len(left) == len(HOSTILE) - 1
-
-    async def test_a_long_list_of_excluded_runs_works(self) -> None:
-        """Exclusion of stale runs, as the visibility check asks for it."""
-        points = [make_point("d1", n, unit(1), run=Run(f"run{n:03d}", n + 1)) for n in range(150)]
-        stale = tuple(
-            And((Equals("document_id", "d1"), Equals("run_id", f"run{n:03d}"))) for n in range(149)
-        )
-        async with self.opened(points) as store:
-            hits = await store.search_vector(COLLECTION, unit(1), top_k=5, where=Not(Or(stale)))
-            assert [hit.run_id for hit in hits] == ["run149"]
-            where = Not(In("run_id", tuple(f"run{n:03d}" for n in range(149))))
-            hits = await store.search_vector(COLLECTION, unit(1), top_k=5, where=where)
-            assert [hit.run_id for hit in hits] == ["run149"]
 
     async def test_upsert_replaces_within_the_run_and_is_idempotent(self) -> None:
         """The same chunk of the same run is one point; another run is another point."""
@@ -499,83 +256,6 @@ class VectorStoreSuite:
             await store.delete(COLLECTION, "d1")
             assert [d.document_id for d in await store.list_documents(COLLECTION)] == ["d2"]
 
-    async def test_keyword_search_finds_words_pairs_and_identifiers(self) -> None:
-        """Chinese, Japanese, Korean, mixed text and identifiers are found among distractors."""
-        if not self.supports_keyword:
-            return
-        wanted = {
-            "检索": "混合检索与重排序",
-            "検索": "知識ベース検索の仕組み",
-            "지식": "한국어지식베이스검색",
-            "GitHub备份": "昨晚GitHub备份失败了",
-            "ERR-0xC0190034": "Setup stopped with ERR-0xC0190034 again",
-            "0xc0190034": "Setup stopped with ERR-0xC0190034 again",
-            "GOALS.md": "Read GOALS.md before you start",
-            "goals": "Read GOALS.md before you start",
-            "running shoes": "He runs in old shoes",
-            "naive": "Une approche naïve",
-            "序": "混合检索与重排序",
-        }
-        texts = sorted(set(wanted.values()))
-        points = [make_point(f"t{n}", 0, unit(1), text=text) for n, text in enumerate(texts)]
-        filler = [
-            "天气很好适合散步",
-            "the quick fox sleeps",
-            "ファイルを保存する",
-            "오늘은 날씨가 좋다",
-        ]
-        points += [make_point(f"x{n}", 0, unit(1), text=f"{filler[n % 4]} {n}") for n in range(50)]
-        async with self.opened(points) as store:
-            for query, text in wanted.items():
-                hits = await store.search_keyword(COLLECTION, query, top_k=3)
-                found = [hit.chunk.content for hit in hits]
-                assert any(c.type == "text" and c.text == text for c in found), query
-                assert all(hit.score > 0 for hit in hits)
-
-    async def test_keyword_search_takes_any_text_as_plain_text(self) -> None:
-        """Operators and quotes of a full-text engine mean nothing."""
-        if not self.supports_keyword:
-            return
-        points = [make_point("d1", 0, unit(1), text="cats and dogs"), make_point("d2", 0, unit(1))]
-        async with self.opened(points) as store:
-            for query in (
-                "NEAR(zebra, 5)",
-                '"',
-                "zebra OR",
-                "zebra*",
-                "terms:zebra",
-                "-",
-                "  ",
-                "",
-            ):
-                assert await store.search_keyword(COLLECTION, query, top_k=5) == [], query
-            hits = await store.search_keyword(COLLECTION, 'dogs" OR NOT (cats', top_k=5)
-            assert places(hits) == [("d1", 0)]
-            many = " ".join(f"w{n}" for n in range(3000)) + " dogs"
-            await store.search_keyword(COLLECTION, many, top_k=5)
-
-    async def test_keyword_search_prefers_rare_terms_and_obeys_filters(self) -> None:
-        """More and rarer shared terms rank higher; the filter language is the same."""
-        if not self.supports_keyword:
-            return
-        points = [
-            make_point(f"d{n}", 0, unit(1), text="common words", metadata={"n": n, "odd": n % 2})
-            for n in range(12)
-        ]
-        points.append(
-            make_point("rare", 0, unit(1), text="common quartz words", metadata={"n": 99})
-        )
-        async with self.opened(points) as store:
-            hits = await store.search_keyword(COLLECTION, "common quartz", top_k=3)
-            assert hits[0].document_id == "rare"
-            again = await store.search_keyword(COLLECTION, "common quartz", top_k=3)
-            assert [(hit.document_id, hit.score) for hit in again] == [
-                (hit.document_id, hit.score) for hit in hits
-            ]
-            where: Filter = And((Equals("odd", 1), Range("n", gte=4)))
-            hits = await store.search_keyword(COLLECTION, "common", top_k=50, where=where)
-            assert {hit.document_id for hit in hits} == {"d5", "d7", "d9", "d11"}
-
     async def test_parallel_writers_and_readers_disturb_nobody(self) -> None:
         """Every writer's points are complete afterwards."""
         async with self.opened() as store:
@@ -596,13 +276,3 @@ class VectorStoreSuite:
         """A store in use says that it works."""
         async with self.open_store() as store:
             await store.ping()
-
-
-def _nearest(points: Sequence[Point], query: Sequence[float], top_k: int) -> list[tuple[str, int]]:
-    def cosine(point: Point) -> float:
-        product = sum(a * b for a, b in zip(point.vector, query, strict=True))
-        norms = sum(a * a for a in point.vector) * sum(b * b for b in query)
-        return product / float(norms**0.5)
-
-    ordered = sorted(points, key=lambda p: (-cosine(p), p.document_id, p.chunk.chunk_index))
-    return [(point.document_id, point.chunk.chunk_index) for point in ordered[:top_k]]

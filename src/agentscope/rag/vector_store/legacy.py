@@ -41,11 +41,8 @@ def as_run_store(store: VectorStoreBase) -> RunVectorStore:
     return store if isinstance(store, RunVectorStore) else LegacyRunStore(store)
 
 
-class LegacyRunStore(RunVectorStore):
-    """Adapts a documented store; document ids of a run look like `document:epoch:run`."""
-
-    supports_keyword = False
-    supports_delete_where = False
+class _Forwarding(RunVectorStore):
+    """What the documented contract already has, with the runs hidden."""
 
     def __init__(self, store: VectorStoreBase) -> None:
         self.store = store
@@ -70,6 +67,97 @@ class LegacyRunStore(RunVectorStore):
 
     async def has_collection(self, name: str) -> bool:
         return await self.store.has_collection(name)
+
+    async def insert(self, collection: str, records: list[VectorRecord]) -> None:
+        await self.store.insert(collection, records)
+
+    async def delete(
+        self,
+        collection: str,
+        document_id: str,
+        metadata_filter: dict[str, Any] | None = None,
+    ) -> None:
+        """Remove every run of the document, within the filter if there is one."""
+        if not metadata_filter:
+            await self.delete_document(collection, document_id)
+            return
+        for run, name in await self._known(collection):
+            if run.document_id == document_id:
+                await self.store.delete(collection, name, metadata_filter=metadata_filter)
+
+    async def search(
+        self,
+        collection: str,
+        query_vector: Vector,
+        top_k: int = 5,
+        metadata_filter: dict[str, Any] | None = None,
+    ) -> list[VectorSearchResult]:
+        found = await self.store.search(
+            collection, query_vector, top_k=top_k, metadata_filter=metadata_filter
+        )
+        return [
+            VectorSearchResult(
+                score=result.score,
+                document_id=_point(result).document_id,
+                chunk=_shown(result.chunk),
+            )
+            for result in found
+        ]
+
+    async def list_documents(
+        self, collection: str, metadata_filter: dict[str, Any] | None = None
+    ) -> list[DocumentSummary]:
+        """Return one summary per document; the chunks of all its runs count."""
+        merged: dict[str, DocumentSummary] = {}
+        for summary in await self.store.list_documents(collection, metadata_filter):
+            document_id = _split(summary.document_id)[0]
+            known = merged.get(document_id)
+            if known is not None:
+                known.chunk_count += summary.chunk_count
+                continue
+            metadata = {key: value for key, value in summary.metadata.items() if key != _POINT}
+            merged[document_id] = summary.model_copy(
+                update={"document_id": document_id, "metadata": metadata}
+            )
+        return [merged[document_id] for document_id in sorted(merged)]
+
+    async def list_chunks(
+        self,
+        collection: str,
+        document_id: str,
+        *,
+        offset: int = 0,
+        limit: int = 30,
+        metadata_filter: dict[str, Any] | None = None,
+    ) -> list[Chunk]:
+        chunks = await self.store.list_chunks(
+            collection, document_id, offset=offset, limit=limit, metadata_filter=metadata_filter
+        )
+        return [_shown(chunk) for chunk in chunks]
+
+    async def _stored(self, collection: str) -> list[tuple[StoredRun, str]]:
+        return [
+            (StoredRun(*_split(summary.document_id), summary.chunk_count), summary.document_id)
+            for summary in await self.store.list_documents(collection)
+        ]
+
+    async def _known(self, collection: str) -> list[tuple[StoredRun, str]]:
+        """Return what is stored; a collection that is gone holds nothing."""
+        if not await self.store.has_collection(collection):
+            return []
+        return await self._stored(collection)
+
+    async def _drop(self, collection: str, names: Sequence[str]) -> None:
+        for name in names:
+            # Stores written for the first release have no third parameter.
+            await self.store.delete(collection, name)
+
+
+class LegacyRunStore(_Forwarding):
+    """Adapts a documented store; document ids of a run look like `document:epoch:run`."""
+
+    supports_keyword = False
+    supports_delete_where = False
 
     async def list_collections(self) -> list[str]:
         """Return no names: the documented contract cannot list collections."""
@@ -159,90 +247,6 @@ class LegacyRunStore(RunVectorStore):
     async def stored_runs(self, collection: str) -> AsyncIterator[StoredRun]:
         for run, _ in await self._stored(collection):
             yield run
-
-    async def insert(self, collection: str, records: list[VectorRecord]) -> None:
-        await self.store.insert(collection, records)
-
-    async def delete(
-        self,
-        collection: str,
-        document_id: str,
-        metadata_filter: dict[str, Any] | None = None,
-    ) -> None:
-        """Remove every run of the document, within the filter if there is one."""
-        if not metadata_filter:
-            await self.delete_document(collection, document_id)
-            return
-        for run, name in await self._known(collection):
-            if run.document_id == document_id:
-                await self.store.delete(collection, name, metadata_filter=metadata_filter)
-
-    async def search(
-        self,
-        collection: str,
-        query_vector: Vector,
-        top_k: int = 5,
-        metadata_filter: dict[str, Any] | None = None,
-    ) -> list[VectorSearchResult]:
-        found = await self.store.search(
-            collection, query_vector, top_k=top_k, metadata_filter=metadata_filter
-        )
-        return [
-            VectorSearchResult(
-                score=result.score,
-                document_id=_point(result).document_id,
-                chunk=_shown(result.chunk),
-            )
-            for result in found
-        ]
-
-    async def list_documents(
-        self, collection: str, metadata_filter: dict[str, Any] | None = None
-    ) -> list[DocumentSummary]:
-        """Return one summary per document; the chunks of all its runs count."""
-        merged: dict[str, DocumentSummary] = {}
-        for summary in await self.store.list_documents(collection, metadata_filter):
-            document_id = _split(summary.document_id)[0]
-            known = merged.get(document_id)
-            if known is not None:
-                known.chunk_count += summary.chunk_count
-                continue
-            metadata = {key: value for key, value in summary.metadata.items() if key != _POINT}
-            merged[document_id] = summary.model_copy(
-                update={"document_id": document_id, "metadata": metadata}
-            )
-        return [merged[document_id] for document_id in sorted(merged)]
-
-    async def list_chunks(
-        self,
-        collection: str,
-        document_id: str,
-        *,
-        offset: int = 0,
-        limit: int = 30,
-        metadata_filter: dict[str, Any] | None = None,
-    ) -> list[Chunk]:
-        chunks = await self.store.list_chunks(
-            collection, document_id, offset=offset, limit=limit, metadata_filter=metadata_filter
-        )
-        return [_shown(chunk) for chunk in chunks]
-
-    async def _stored(self, collection: str) -> list[tuple[StoredRun, str]]:
-        return [
-            (StoredRun(*_split(summary.document_id), summary.chunk_count), summary.document_id)
-            for summary in await self.store.list_documents(collection)
-        ]
-
-    async def _known(self, collection: str) -> list[tuple[StoredRun, str]]:
-        """Return what is stored; a collection that is gone holds nothing."""
-        if not await self.store.has_collection(collection):
-            return []
-        return await self._stored(collection)
-
-    async def _drop(self, collection: str, names: Sequence[str]) -> None:
-        for name in names:
-            # Stores written for the first release have no third parameter.
-            await self.store.delete(collection, name)
 
 
 def _name(document_id: str, run: Run) -> str:

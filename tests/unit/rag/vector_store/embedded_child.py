@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from agentscope.rag.vector_store.embedded import EmbeddedVectorStore
-from agentscope.testing.vector_store import COLLECTION, DIMENSIONS, make_point, unit
+from agentscope.testing.vector_store_data import COLLECTION, DIMENSIONS, make_point, unit
 
 
 async def main(directory: str) -> None:

@@ -23,7 +23,7 @@ from agentscope.rag.vector_store.embedded import EmbeddedVectorStore
 from agentscope.rag.vector_store.embedded_build import build
 from agentscope.rag.vector_store.embedded_rows import DATABASE
 from agentscope.rag.vector_store.filter import Equals, Not
-from agentscope.testing.vector_store import (
+from agentscope.testing.vector_store_data import (
     COLLECTION,
     DIMENSIONS,
     make_point,

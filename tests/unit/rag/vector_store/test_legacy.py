@@ -23,7 +23,7 @@ from agentscope.rag.vector_store.filter import And, Equals, Not, Or, parse_filte
 from agentscope.rag.vector_store.legacy import as_run_store
 from agentscope.rag.vector_store.memory import InMemoryVectorStore
 from agentscope.testing.embedding import FakeEmbeddingModel
-from agentscope.testing.vector_store import COLLECTION, DIMENSIONS, make_point, unit
+from agentscope.testing.vector_store_data import COLLECTION, DIMENSIONS, make_point, unit
 
 
 class ListStore(VectorStoreBase):

@@ -10,7 +10,7 @@ import pytest
 
 from agentscope.errors import DataDirectoryLockedError, InvalidInputError, VectorStoreError
 from agentscope.rag.vector_store.qdrant import QdrantStore
-from agentscope.testing.vector_store import COLLECTION, DIMENSIONS, make_point, unit
+from agentscope.testing.vector_store_data import COLLECTION, DIMENSIONS, make_point, unit
 
 
 @pytest.mark.parametrize("distance", ["Cosine", "Dot", "Euclid", "Manhattan"])
