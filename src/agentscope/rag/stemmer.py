@@ -5,7 +5,6 @@ Done here and not by a full-text engine, so that every vector store cuts the sam
 other languages in Latin script pass through the same rules on both sides of a search.
 """
 
-import functools
 import itertools
 
 _VOWELS = frozenset("aeiou")
@@ -36,7 +35,6 @@ _STEP_3_LONGEST_FIRST = _by_length(_STEP_3)
 _STEP_4_LONGEST_FIRST = tuple(sorted(_STEP_4, key=len, reverse=True))
 
 
-@functools.lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Return the stem of `word`, which consists of a-z only; short words stay as they are."""
     if len(word) <= 2:
