@@ -90,7 +90,7 @@ def test_fault_a3_a_stale_worker_cannot_empty_a_ready_document() -> None:
         world.model.heal()
         await asyncio.sleep(5 * TTL)
         assert len(await driver.search(base, "alpha")) == 100
-        await driver.rest()
+        await driver.rest(suspended=True)
         assert driver.vectors()[document] == 300
 
     story(tell)
@@ -112,7 +112,7 @@ def test_fault_a4_a_worker_that_lost_writes_no_error() -> None:
         await asyncio.sleep(5 * TTL)
         record = driver.record(document)
         assert (record.status, record.failure, record.run_id) == ("ready", None, version)
-        await driver.rest()
+        await driver.rest(suspended=True)
 
     story(tell)
 
@@ -431,7 +431,7 @@ def test_fault_a19_the_collection_of_a_deleted_knowledge_base_is_never_made_agai
         world.suspend(worker, TTL)
         await driver.delete_base(base)
         world.model.heal()
-        await driver.rest()
+        await driver.rest(suspended=True)
         assert await world.vectors.list_collections() == []
 
     story(tell)

@@ -45,7 +45,8 @@ from agentscope.message.blocks import TextBlock
 from agentscope.rag.document import Chunk, Point, Run
 from agentscope.rag.vector_store import memory
 from agentscope.testing.driver import Bytes, Driver, seconds, story
-from agentscope.testing.scenario import ROUGH, simulate
+from agentscope.testing.plan import ROUGH
+from agentscope.testing.scenario import simulate
 from agentscope.testing.world import SIMULATED, USER, ViolationError, World
 
 TTL = seconds(SIMULATED.timings.lease_ttl)

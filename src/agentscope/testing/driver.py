@@ -17,19 +17,16 @@ from agentscope.app.records import (
     CLAIMABLE,
     DocumentRecord,
     DocumentStatus,
-    EmbeddingModelConfig,
     Policy,
 )
 from agentscope.rag.document import SearchHit, SearchMode
+from agentscope.testing.clients import CONFIG
 from agentscope.testing.faults import FaultRates
 from agentscope.testing.simulation import SimulationLoop
 from agentscope.testing.world import SIMULATED, USER, Api, World, seeded_ids
 
 T = TypeVar("T")
 
-CONFIG = EmbeddingModelConfig(
-    type="simulated", credential_id="simulated", model="fake-embedding", dimensions=8
-)
 LONGEST_SECONDS = 6 * 3600.0
 
 
@@ -147,9 +144,14 @@ class Driver:
 
         await self.until(done, seconds)
 
-    async def rest(self) -> None:
-        """Wait until nothing is due, then let the audit find nothing."""
+    async def rest(self, *, suspended: bool = False) -> None:
+        """Wait until nothing is due, then let the audit find nothing.
+
+        Where a machine was suspended, garbage that nobody can see is removed first.
+        """
         await self.world.quiescent(hours=6)
+        if suspended:
+            await self.world.remove_late_garbage()
         await self.world.check_always()
         report = await self.world.auditor().run()
         assert report.clean, report.findings[:5]

@@ -20,7 +20,6 @@ from agentscope.app.rag.chunker_choices import ChunkerChoices
 from agentscope.app.rag.indexing.assembly import IndexingParts, indexing
 from agentscope.app.rag.indexing.audit import Auditor
 from agentscope.app.rag.indexing.purge import Purger
-from agentscope.app.rag.indexing.reading import ReadJob, ReadOutcome, ReadProgress
 from agentscope.app.rag.indexing.sweeper import Sweeper
 from agentscope.app.rag.knowledge_base_manager.collection_per_kb import CollectionPerKbManager
 from agentscope.app.rag.service.parts import CredentialParts, KnowledgeBaseService
@@ -36,13 +35,9 @@ from agentscope.clock import LoopClock
 from agentscope.credential.sealing import SecretBox
 from agentscope.embedding.base import EmbeddingModelBase
 from agentscope.errors import (
-    CorruptFileError,
     EmbeddingError,
-    ParserCrashError,
     VectorStoreError,
 )
-from agentscope.message.blocks import TextBlock
-from agentscope.rag.document import Chunk, ParseReport
 from agentscope.rag.parser.registry import ParserRegistry
 from agentscope.rag.parser.text import TextParser
 from agentscope.rag.vector_store.memory import InMemoryVectorStore
@@ -56,14 +51,13 @@ from agentscope.testing.faults import (
     RemoteStorage,
     behind,
 )
-from agentscope.testing.simulation import Process, SimulationLoop, current_process
+from agentscope.testing.line_reader import LineReader
+from agentscope.testing.simulation import Process, SimulationLoop
 
 T = TypeVar("T")
 
 USER = "user-1"
 TRACE_LINES = 400
-POISON, CORRUPT, CRASH, EMPTY, SLOW = "POISON", "CORRUPT", "CRASH", "EMPTY", "SLOW"
-GATE, LONG = "GATE", "LONG"
 
 # The documented durations, a third each: the same protocol with less waiting.
 SIMULATED = Policy(
@@ -99,54 +93,6 @@ class Api:
 
     process: Process
     service: KnowledgeBaseService
-
-
-class LineReader:
-    """Reads the simulated file format; the first word of a file may be a misbehaviour."""
-
-    def __init__(self, world: "World") -> None:
-        self._world = world
-
-    async def read(
-        self, job: ReadJob, *, on_progress: Callable[[ReadProgress], None]
-    ) -> ReadOutcome:
-        text = job.path.read_text()
-        word = text.split(maxsplit=1)[0] if text.strip() else ""
-        self._world.reads.append(job.document_id)
-        await self._behave(word)
-        lines = [] if word == EMPTY else text.splitlines()
-        on_progress(ReadProgress(DocumentStatus.CHUNKING, 1, 1, "section"))
-        await asyncio.sleep(self._world.rng.uniform(0.0, 2.0))
-        with job.spool.open("w") as spool:
-            for number, line in enumerate(lines):
-                chunk = Chunk(
-                    content=TextBlock(text=line, id="x", created_at="x"),
-                    source=job.filename,
-                    chunk_index=number,
-                    total_chunks=0,
-                )
-                spool.write(chunk.model_dump_json() + "\n")
-        return ReadOutcome(len(lines), len(lines), ParseReport(media_type="text/plain"), 0.0)
-
-    async def _behave(self, word: str) -> None:
-        await asyncio.sleep(self._world.rng.expovariate(0.5))
-        if word == POISON:
-            process = current_process()
-            assert process is not None, "files are read by workers"
-            self._world.note("poison", process.name)
-            self._world.loop.kill(process)
-            await asyncio.sleep(0)
-        elif word == CORRUPT:
-            raise CorruptFileError
-        elif word == CRASH:
-            raise ParserCrashError
-        elif word == SLOW:
-            await asyncio.sleep(self._world.rng.uniform(30.0, 120.0))
-        elif word == LONG:
-            await asyncio.sleep(4 * self._world.policy.timings.lease_ttl.total_seconds())
-        elif word == GATE:
-            self._world.at_gate.set()
-            await self._world.gate.wait()
 
 
 @dataclass(slots=True)
@@ -259,7 +205,7 @@ class World:
             message_bus=RemoteBus(self.network, self.bus),
             blobs=RemoteBlobStore(self.network, self.blobs),
             manager=manager,
-            reader=LineReader(self),
+            reader=LineReader(self, self.loop, self.rng),
             parsers=self.parsers,
             chunker_of=self.chunkers.build,
             policy=self.policy,
@@ -335,6 +281,18 @@ class World:
         """Return an auditor that sees the servers without any network."""
         manager = CollectionPerKbManager(self.storage, self.vectors)
         return Auditor(storage=self.storage, manager=manager, blobs=self.blobs, deep=True)
+
+    async def remove_late_garbage(self) -> None:
+        """Let the audit remove what suspended machines wrote too late.
+
+        Only runs that can never be shown may have been left.
+        """
+        report = await self.auditor().run(repair=True, older_than=timedelta(0))
+        for finding in report.findings:
+            record = self.storage._state.documents.get(finding.subject.document_id)
+            stale = record is None or finding.subject.epoch < record.epoch
+            if finding.subject.kind != "run" or not stale:
+                raise ViolationError(f"audit: {finding}")
 
     async def check_always(self) -> None:
         """Check what must hold at any instant: I2, I5, I6, I7."""
