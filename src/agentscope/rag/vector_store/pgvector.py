@@ -39,6 +39,7 @@ from agentscope.rag.vector_store.points import batches, best_first, check_vector
 from agentscope.rag.vector_store.sparse import query_weights
 
 EXACT_ROWS = 10_000
+KEYWORD_ROWS = 2_000
 PAGE = 500
 MAX_EFFORT = 1000
 TIE_MARGIN = 64
@@ -169,7 +170,7 @@ class PgVectorStore(DocumentedCalls):
             return []
         condition, parameters = compile_filter(where)
         with self._using(collection):
-            idf = await self._inverse_frequencies(table, terms)
+            idf, rare = await self._inverse_frequencies(table, terms, KEYWORD_ROWS + 20 * top_k)
             rows = await self._fetch(
                 "SELECT round(sum(w.weight * q.idf)::numeric, 6) AS score, document_id, run_id,"  # noqa: S608 -- compiled
                 f" min(chunk) FROM {table.name}"
@@ -178,21 +179,34 @@ class PgVectorStore(DocumentedCalls):
                 f" WHERE terms && %s::bigint[] AND {condition}"
                 f" GROUP BY id, document_id, run_id, chunk_index"
                 f" ORDER BY score DESC, {ORDER} LIMIT %s",
-                [list(idf), list(idf.values()), list(idf), *parameters, top_k],
+                [list(idf), list(idf.values()), rare, *parameters, top_k],
             )
         return [hit for hit in _hits(rows) if hit.score > 0]
 
-    async def _inverse_frequencies(self, table: _Table, terms: list[int]) -> dict[int, float]:
+    async def _inverse_frequencies(
+        self, table: _Table, terms: list[int], enough: int
+    ) -> tuple[dict[int, float], list[int]]:
+        """Return the idf of each term, and the rarest terms that `enough` rows have together.
+
+        Only rows with one of those are scored: terms that are everywhere tell rows apart too
+        little to read the whole table for them.
+        """
         rows = await self._fetch(
             f"SELECT q.term, (SELECT count(*) FROM {table.name} WHERE terms @> ARRAY[q.term]),"  # noqa: S608 -- our own names
             f" (SELECT count(*) FROM {table.name}) FROM unnest(%s::bigint[]) AS q(term)",
             [terms],
         )
-        return {
-            term: math.log(1 + (total - found + 0.5) / (found + 0.5))
-            for term, found, total in rows
-            if found
-        }
+        idf: dict[int, float] = {}
+        rare: list[int] = []
+        reached = 0
+        for term, found, total in sorted(rows, key=lambda row: (row[1], row[0])):
+            if not found:
+                continue
+            idf[term] = math.log(1 + (total - found + 0.5) / (found + 0.5))
+            if reached < enough:
+                rare.append(term)
+                reached += found
+        return idf, rare
 
     async def score_points(
         self, collection: str, vector: Vector, hits: Sequence[StoreHit]
