@@ -48,12 +48,33 @@ class Settings:
         False, "Listen beyond this machine although any caller may name any user."
     )
     identity: str = _setting("header", "How callers are identified: header or api_key.")
+    oidc_issuer: str | None = _setting(
+        None, "Also take tokens of this OpenID provider; needs `identity` api_key."
+    )
+    oidc_audience: str | None = _setting(None, "The audience that tokens must name.")
+    oidc_jwks_url: str | None = _setting(None, "Where the provider publishes its keys.")
     cors_origins: tuple[str, ...] = _setting((), "More origins that browsers may call from.")
     local_embedding: bool = _setting(True, "Offer the embedding model that runs on this machine.")
     allow_private_addresses: bool = _setting(
         True, "Let credentials point at loopback and private addresses."
     )
     ui: bool = _setting(True, "Serve the web app at `/`.")
+    index: bool = _setting(True, "Index in the process of `serve`, too, and not in workers only.")
+    postgres: str | None = _setting(
+        None, "`embedded`: `serve` runs PostgreSQL under `data_dir` and keeps everything there."
+    )
+    storage_url: str | None = _setting(
+        None, "Records: `postgresql://`, `redis://`, `rediss://`, `sqlite:///`. Default: a file."
+    )
+    bus_url: str | None = _setting(
+        None, "Signals: `postgresql://`, `redis://`, `rediss://`. Default: where the records are."
+    )
+    vectors_url: str | None = _setting(
+        None, "Vectors: `postgresql://`, `qdrant+http://`, `qdrant+https://`, `embedded:///`."
+    )
+    blobs_url: str | None = _setting(
+        None, "Originals: `s3://BUCKET?endpoint=URL&region=NAME`, `file:///`. Default: a folder."
+    )
     log_level: str = _setting("INFO", "Least severe level that is logged.")
     url: str | None = _setting(None, "The service that client commands talk to.")
     user: str = _setting("default", "The user of client commands.")
@@ -96,9 +117,25 @@ class Settings:
             raise ConfigurationError(str(exc)) from exc
         if self.identity not in IDENTITIES:
             raise ConfigurationError(f"The identity must be one of: {', '.join(IDENTITIES)}.")
+        if self.postgres not in (None, "embedded"):
+            raise ConfigurationError(f"{PREFIX}POSTGRES can only be 'embedded'.")
+        self._check_tokens()
         for name in ("index_slots", "max_attempts", "max_crashes", "embed_concurrency"):
             if getattr(self, name) < 1:
                 raise ConfigurationError(f"{PREFIX}{name.upper()} must be at least 1.")
+
+    def _check_tokens(self) -> None:
+        given = (self.oidc_issuer, self.oidc_audience, self.oidc_jwks_url)
+        if any(given) and not all(given):
+            raise ConfigurationError(
+                "Tokens need all of AGENTSCOPE_OIDC_ISSUER, AGENTSCOPE_OIDC_AUDIENCE and "
+                "AGENTSCOPE_OIDC_JWKS_URL."
+            )
+        if any(given) and self.identity == "header":
+            raise ConfigurationError(
+                "Beside the header, which anybody may write, tokens prove nothing: set "
+                "AGENTSCOPE_IDENTITY=api_key, which takes API keys and tokens."
+            )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], **given: Any) -> Self:

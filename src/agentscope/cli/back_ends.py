@@ -70,7 +70,18 @@ class Addresses:
                 "A shared storage needs a shared vector store: set AGENTSCOPE_VECTORS_URL to "
                 "PostgreSQL or Qdrant."
             )
+        if self.bus is not None and _scheme(self.bus) == "memory":
+            raise ConfigurationError(
+                "A shared storage needs a shared bus: leave AGENTSCOPE_BUS_URL out, or set it to "
+                "PostgreSQL or Redis."
+            )
         return Addresses(self.storage, self.bus or self.storage, vectors, self.blobs)
+
+
+def without_secrets(url: str) -> str:
+    """Return the address without user, password and options, for logs and comparisons."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _scheme(url: str) -> str:
@@ -83,32 +94,26 @@ def _path(url: str) -> Path:
 
 def storage_at(url: str) -> StorageBase:
     """Return the storage at an address."""
-    return _choose(
-        "storage",
-        url,
-        {
-            "sqlite": lambda: SQLiteStorage(_path(url)),
-            "postgresql": lambda: PostgresStorage(url=url),
-            "postgres": lambda: PostgresStorage(url=url),
-            "redis": lambda: RedisStorage(url=url),
-            "rediss": lambda: RedisStorage(url=url),
-        },
-    )
+    known: dict[str, Callable[[], StorageBase]] = {
+        "sqlite": lambda: SQLiteStorage(_path(url)),
+        "postgresql": lambda: PostgresStorage(url=url),
+        "postgres": lambda: PostgresStorage(url=url),
+        "redis": lambda: RedisStorage(url=url),
+        "rediss": lambda: RedisStorage(url=url),
+    }
+    return _choose("storage", url, known)
 
 
 def bus_at(url: str) -> MessageBus:
     """Return the message bus at an address."""
-    return _choose(
-        "message bus",
-        url,
-        {
-            "memory": InMemoryMessageBus,
-            "postgresql": lambda: PostgresMessageBus(url=url),
-            "postgres": lambda: PostgresMessageBus(url=url),
-            "redis": lambda: RedisMessageBus(url=url),
-            "rediss": lambda: RedisMessageBus(url=url),
-        },
-    )
+    known: dict[str, Callable[[], MessageBus]] = {
+        "memory": InMemoryMessageBus,
+        "postgresql": lambda: PostgresMessageBus(url=url),
+        "postgres": lambda: PostgresMessageBus(url=url),
+        "redis": lambda: RedisMessageBus(url=url),
+        "rediss": lambda: RedisMessageBus(url=url),
+    }
+    return _choose("message bus", url, known)
 
 
 def vectors_at(url: str) -> VectorStoreBase:
@@ -116,33 +121,27 @@ def vectors_at(url: str) -> VectorStoreBase:
     parts = urlsplit(url)
     key = parse_qs(parts.query).get("key", [None])[0]
     plain = url.removeprefix("qdrant+").partition("?")[0]
-    return _choose(
-        "vector store",
-        url,
-        {
-            "embedded": lambda: EmbeddedVectorStore(_path(url)),
-            "postgresql": lambda: PgVectorStore(url=url),
-            "postgres": lambda: PgVectorStore(url=url),
-            "qdrant+http": lambda: QdrantStore(url=plain, api_key=key),
-            "qdrant+https": lambda: QdrantStore(url=plain, api_key=key),
-        },
-    )
+    known: dict[str, Callable[[], VectorStoreBase]] = {
+        "embedded": lambda: EmbeddedVectorStore(_path(url)),
+        "postgresql": lambda: PgVectorStore(url=url),
+        "postgres": lambda: PgVectorStore(url=url),
+        "qdrant+http": lambda: QdrantStore(url=plain, api_key=key),
+        "qdrant+https": lambda: QdrantStore(url=plain, api_key=key),
+    }
+    return _choose("vector store", url, known)
 
 
 def blobs_at(url: str) -> BlobStoreBase:
     """Return the blob store at an address; S3 credentials come from the usual variables."""
     parts = urlsplit(url)
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    return _choose(
-        "blob store",
-        url,
-        {
-            "file": lambda: LocalBlobStore(_path(url)),
-            "s3": lambda: S3BlobStore(
-                parts.netloc, endpoint_url=query.get("endpoint"), region_name=query.get("region")
-            ),
-        },
-    )
+    known: dict[str, Callable[[], BlobStoreBase]] = {
+        "file": lambda: LocalBlobStore(_path(url)),
+        "s3": lambda: S3BlobStore(
+            parts.netloc, endpoint_url=query.get("endpoint"), region_name=query.get("region")
+        ),
+    }
+    return _choose("blob store", url, known)
 
 
 def _choose(what: str, url: str, known: dict[str, Callable[[], Part]]) -> Part:

@@ -13,9 +13,10 @@ import httpx
 
 from agentscope.app.running import operator_key
 from agentscope.app.settings import Settings
+from agentscope.cli.application import application
 from agentscope.cli.data_directory import DataDirectory
-from agentscope.cli.embedded import embedded_app
 from agentscope.cli.logs import set_up_logs
+from agentscope.cli.place import opened
 from agentscope.errors import (
     AgentScopeError,
     DataDirectoryLockedError,
@@ -101,7 +102,12 @@ def run_command(
 
     async def run() -> Result:
         async with connected(settings, files=named["data_dir"] is not None) as client:
-            return await work(client, settings)
+            try:
+                return await work(client, settings)
+            except AgentScopeError as exc:
+                refusal = exc
+        # Raised outside, or the task groups of an app that runs here would wrap it.
+        raise refusal
 
     return asyncio.run(run())
 
@@ -115,13 +121,13 @@ async def connected(settings: Settings, *, files: bool) -> AsyncIterator[Client]
         url = settings.url
         if url is None and files:
             try:
-                stack.enter_context(directory.owned())
+                place = stack.enter_context(opened(settings))
             except DataDirectoryLockedError:
                 url = directory.address()
                 if url is None:
                     raise
             else:
-                app = embedded_app(settings, directory, ui=False)
+                app = application(settings, place, ui=False)
                 await stack.enter_async_context(app.router.lifespan_context(app))
                 transport = httpx.ASGITransport(app=app)
                 url = "http://127.0.0.1"

@@ -16,8 +16,8 @@ except ImportError:  # pragma: no cover - not on Windows, where the second proce
     fcntl = None  # type: ignore[assignment]
 
 SCALE_OUT = (
-    "One process owns a data directory. To use several, keep records in PostgreSQL or Redis and "
-    "vectors in Qdrant or pgvector, and start `create_app` and `run_worker` on them."
+    "One process owns a data directory. To use several, start `serve --postgres embedded`, or keep "
+    "records in PostgreSQL or Redis (AGENTSCOPE_STORAGE_URL)."
 )
 
 
@@ -69,19 +69,42 @@ class DataDirectory:
             DataDirectoryLockedError: another process owns it.
             ConfigurationError: it cannot be made.
         """
+        self._make()
         try:
-            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = (self.path / "lock").open("a+", encoding="ascii")
         except OSError as exc:
-            raise ConfigurationError(
-                f"The data directory {self.path} cannot be used: {exc.strerror}."
-            ) from exc
+            raise self._unusable(exc) from exc
         with lock:
             self._take(lock)
             try:
                 yield
             finally:
                 self._address.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def shared(self) -> Iterator[None]:
+        """Use the directory beside other processes: records and vectors are elsewhere.
+
+        Raises:
+            ConfigurationError: it cannot be made.
+        """
+        self._make()
+        try:
+            yield
+        finally:
+            if self._told().get("pid") == os.getpid():
+                self._address.unlink(missing_ok=True)
+
+    def _make(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as exc:
+            raise self._unusable(exc) from exc
+
+    def _unusable(self, error: OSError) -> ConfigurationError:
+        return ConfigurationError(
+            f"The data directory {self.path} cannot be used: {error.strerror}."
+        )
 
     def _take(self, lock: IO[str]) -> None:
         if fcntl is not None:
@@ -104,8 +127,12 @@ class DataDirectory:
 
     def address(self) -> str | None:
         """Return where the service that owns the directory listens, if one does."""
+        url = self._told().get("url")
+        return None if url is None else str(url)
+
+    def _told(self) -> dict[str, Any]:
         try:
             found: Any = json.loads(self._address.read_text(encoding="utf-8"))
-            return str(found["url"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}

@@ -1,5 +1,6 @@
 """`agentscope-rag doctor`: what is here, what is missing, and does the service answer?"""
 
+import asyncio
 import importlib.util
 import os
 import shutil
@@ -12,6 +13,8 @@ import httpx
 from agentscope.app.settings import Settings
 from agentscope.cli.connection import Client, connection_options, run_command
 from agentscope.cli.data_directory import DataDirectory
+from agentscope.cli.place import standing
+from agentscope.cli.shared_parts import look_at
 from agentscope.errors import AgentScopeError
 from agentscope.installation import installed_version
 
@@ -37,7 +40,11 @@ def command(**given: Any) -> None:
     for module, extra in EXTRAS.items():
         there = importlib.util.find_spec(module) is not None
         click.echo(f"  extra {extra}: {'installed' if there else 'not installed'}")
-    problems = [*_directory_problems(settings), *_service_problems(given)]
+    problems = [
+        *_directory_problems(settings),
+        *_service_problems(settings, given),
+        *_shared_problems(settings),
+    ]
     for problem in problems:
         click.echo(f"Problem: {problem}", err=True)
     click.echo("Nothing is wrong." if not problems else f"{len(problems)} problems.")
@@ -62,7 +69,22 @@ def _directory_problems(settings: Settings) -> list[str]:
     return problems
 
 
-def _service_problems(given: dict[str, Any]) -> list[str]:
+def _shared_problems(settings: Settings) -> list[str]:
+    try:
+        place = standing(settings)
+        if place is None:
+            return []
+        found = asyncio.run(look_at(place))
+    except AgentScopeError as exc:
+        return [exc.message]
+    for fact in found.facts:
+        click.echo(f"  {fact}")
+    return found.problems
+
+
+def _service_problems(settings: Settings, given: dict[str, Any]) -> list[str]:
+    url = settings.url or DataDirectory(settings.data_dir).address()
+
     async def work(client: Client, settings: Settings) -> list[str]:
         del settings
         answer = await client.http.get("/health")
@@ -75,7 +97,7 @@ def _service_problems(given: dict[str, Any]) -> list[str]:
         ]
 
     try:
-        return run_command({**given, "data_dir": None}, work)
+        return run_command({**given, "data_dir": None, "url": url}, work)
     except (AgentScopeError, httpx.HTTPError, ValueError, KeyError):
         click.echo("  service: none answers")
         return []

@@ -14,6 +14,7 @@ COMMANDS = {
     "worker": "Index documents in a process of its own.",
     "ingest": "Upload files and folders, and wait until they are indexed.",
     "search": "Search a knowledge base.",
+    "eval": "Measure how well a knowledge base finds.",
     "audit": "Compare records, vectors and files.",
     "mcp": "Let an MCP client on this machine use the service.",
     "keys": "Make, list and revoke API keys.",

@@ -4,7 +4,9 @@ import asyncio
 import hashlib
 import json
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import click
 
 from agentscope.app.settings import Settings
+from agentscope.cli.beir import Upload, corpus_uploads
 from agentscope.cli.connection import Client, connection_options, knowledge_base_named, run_command
 from agentscope.errors import AgentScopeError, ConfigurationError
 
@@ -35,28 +38,48 @@ class Outcome:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--beir",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A corpus.jsonl (_id, title, text): a document per line, for `eval`.",
+)
 @click.option("--kb", "name", required=True, help="Name or id; made if there is none.")
 @click.option("--no-wait", is_flag=True, help="Do not wait until the files are indexed.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @connection_options
-def command(paths: tuple[Path, ...], name: str, no_wait: bool, quiet: bool, **given: Any) -> None:
+def command(
+    *,
+    paths: tuple[Path, ...],
+    beir: Path | None,
+    name: str,
+    no_wait: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
     """Upload PATHS, files or folders, and wait until they are indexed.
 
     Run it again after an interruption or a change: what is there already is skipped, a changed
     file replaces its old version.
     """
-    files = list(_files(paths))
+    if bool(paths) == (beir is not None):
+        raise click.UsageError("Give PATHS or --beir.")
 
     async def work(client: Client, settings: Settings) -> Outcome:
         del settings
         run = _Ingestion(client, await _target(client, name), quiet=quiet)
-        await run.send(files)
+        await run.send(uploads)
         if not no_wait:
             await run.wait()
         return run.outcome
 
-    outcome = run_command(given, work)
+    with ExitStack() as stack:
+        if beir is None:
+            uploads = [Upload(path, place) for path, place in _files(paths)]
+        else:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            uploads = corpus_uploads(beir, Path(folder))
+        outcome = run_command(given, work)
     _report(outcome, waited=not no_wait)
     sys.exit(1 if outcome.refused or outcome.failed else 0)
 
@@ -89,31 +112,35 @@ class _Ingestion:
         self.quiet = quiet
         self.outcome = Outcome()
         self._shas: set[str] = set()
-        self._by_place: dict[str, str] = {}
+        self._by_place: dict[str, tuple[str, str | None]] = {}  # place -> document id, SHA-256
 
-    async def send(self, files: Sequence[tuple[Path, str]]) -> None:
+    async def send(self, files: Sequence[Upload]) -> None:
         """Upload what is new or changed, a few files at a time."""
         async for known in self.client.pages(self.documents, "documents"):
-            if known["content_sha256"] and known["status"] != "error":
-                self._shas.add(known["content_sha256"])
+            sha = known["content_sha256"] if known["status"] != "error" else None
+            if sha:
+                self._shas.add(sha)
             if MARK in known["metadata"]:
-                self._by_place[str(known["metadata"][MARK])] = known["id"]
+                self._by_place[str(known["metadata"][MARK])] = (known["id"], sha)
         gate = asyncio.Semaphore(PARALLEL)
         with _bar(len(files), "Uploading", quiet=self.quiet) as bar:
 
-            async def one(path: Path, place: str) -> None:
+            async def one(file: Upload) -> None:
                 async with gate:
-                    await self._send(path, place)
+                    await self._send(file)
                 bar.update(1)
 
-            await asyncio.gather(*(one(path, place) for path, place in files))
+            await asyncio.gather(*(one(file) for file in files))
 
-    async def _send(self, path: Path, place: str) -> None:
-        if await asyncio.to_thread(_sha256, path) in self._shas:
+    async def _send(self, file: Upload) -> None:
+        place = file.place
+        old, old_sha = self._by_place.get(place, (None, None))
+        sha = await asyncio.to_thread(_sha256, file.path)
+        if sha == old_sha or (sha in self._shas and not file.keep_duplicates):
             self.outcome.unchanged += 1
             return
         try:
-            answer = await self._upload(path, place)
+            answer = await self._upload(file)
         except AgentScopeError as exc:
             self.outcome.refused.append((place, exc.message))
             return
@@ -121,14 +148,17 @@ class _Ingestion:
             self.outcome.unchanged += 1
             return
         self.outcome.sent[answer["document_id"]] = place
-        if (old := self._by_place.get(place)) is not None:
+        if old is not None:
             self.outcome.replaced[answer["document_id"]] = old
 
-    async def _upload(self, path: Path, place: str) -> dict[str, Any]:
-        data = {"metadata": json.dumps({MARK: place}), "on_duplicate": "skip"}
-        with path.open("rb") as file:
+    async def _upload(self, file: Upload) -> dict[str, Any]:
+        data = {
+            "metadata": json.dumps({MARK: file.place, **file.metadata}),
+            "on_duplicate": "keep" if file.keep_duplicates else "skip",
+        }
+        with file.path.open("rb") as content:
             answer: dict[str, Any] = await self.client.call(
-                "POST", self.documents, files={"file": (path.name, file)}, data=data
+                "POST", self.documents, files={"file": (file.path.name, content)}, data=data
             )
         return answer
 

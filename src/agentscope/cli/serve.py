@@ -13,9 +13,10 @@ import click
 import uvicorn
 
 from agentscope.app.settings import IDENTITIES, Settings
+from agentscope.cli.application import application
 from agentscope.cli.data_directory import DataDirectory
-from agentscope.cli.embedded import embedded_app
 from agentscope.cli.logs import set_up_logs
+from agentscope.cli.place import opened
 from agentscope.errors import ConfigurationError
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -43,6 +44,12 @@ STOP_SECONDS = 5
     help="How callers are identified.  [default: header]",
 )
 @click.option("--ui/--no-ui", default=None, help="Serve the web app at /.")
+@click.option("--index/--no-index", default=None, help="Index in this process, too.")
+@click.option(
+    "--postgres",
+    type=click.Choice(["embedded"]),
+    help="Run PostgreSQL under the data directory, so that workers can join.",
+)
 def command(**given: Any) -> None:
     """Start the service with its web app. Needs no other service and no key."""
     settings = Settings.from_environment(os.environ, **given)
@@ -55,11 +62,10 @@ def command(**given: Any) -> None:
             "the service can be any user. Use API keys (--identity api_key), or put a gateway in "
             "front that sets X-User-ID and start it with --allow-header-identity."
         )
-    directory = DataDirectory(settings.data_dir)
-    with directory.owned(), _listening(settings.host, settings.port) as listener:
+    with opened(settings) as place, _listening(settings.host, settings.port) as listener:
         url = _url(settings.host, listener.getsockname()[1])
-        app = embedded_app(settings, directory, allowed_hosts=LOCAL_NAMES if local else None)
-        server = _Server(_config(app, settings), directory, url)
+        app = application(settings, place, allowed_hosts=LOCAL_NAMES if local else None)
+        server = _Server(_config(app, settings), place.directory, url)
         server.run(sockets=[listener])
     if not server.started:
         raise ConfigurationError("The service did not start; the log above says why.")

@@ -8,37 +8,92 @@ from typing import Any
 
 import click
 
+from agentscope.app.rag.chunker_choices import ChunkerChoices
+from agentscope.app.rag.index_worker.run import WorkerSettings, working
+from agentscope.app.rag.knowledge_base_manager.collection_per_kb import CollectionPerKbManager
+from agentscope.app.records import Policy
 from agentscope.app.settings import Settings
-from agentscope.cli.data_directory import DataDirectory
-from agentscope.cli.embedded import embedded_app
+from agentscope.cli.announcement import announcing
+from agentscope.cli.application import application, egress
 from agentscope.cli.logs import set_up_logs
+from agentscope.cli.place import Place, joined
+from agentscope.rag.chunker.approx_token import ApproxTokenChunker
+from agentscope.rag.parser.installed import default_parsers
+from agentscope.rag.parser.registry import ParserRegistry
+
+READY = "The worker is ready."
 
 
 @click.command()
 @click.option(
     "--data-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Index what waits in this directory, without serving it.",
+    help="The directory of the service beside which it works.",
 )
 @click.option("--index-slots", type=click.IntRange(1, 256), help="Documents indexed at once.")
 def command(**given: Any) -> None:
-    """Index the documents of a data directory that no service runs on.
+    """Index documents beside a service and other workers.
 
-    Workers beside a service share servers with it; start those with
-    `python -m agentscope.app.rag.index_worker` and AGENTSCOPE_WORKER_BOOTSTRAP.
+    They share the servers that AGENTSCOPE_STORAGE_URL and its companions name, or those that
+    `serve --postgres embedded` started in the data directory. On a data directory without
+    servers it indexes what waits there, while no service runs on it. Another composition is
+    started with `python -m agentscope.app.rag.index_worker`.
     """
     settings = Settings.from_environment(os.environ, **given)
     set_up_logs(settings.log_level)
-    directory = DataDirectory(settings.data_dir)
-    with directory.owned():
-        asyncio.run(_work(embedded_app(settings, directory, ui=False)))
+    with joined(settings) as place:
+        asyncio.run(_beside(settings, place) if place.shared else _alone(settings, place))
 
 
-async def _work(app: Any) -> None:
+async def _beside(settings: Settings, place: Place) -> None:
+    stop = _stop_signal()
+    storage = place.storage()
+    async with (
+        working(
+            storage,
+            place.bus(),
+            place.blobs(),
+            CollectionPerKbManager(storage, place.vectors()),
+            ParserRegistry(default_parsers()),
+            ChunkerChoices([ApproxTokenChunker]),
+            _settings(settings, place),
+        ),
+        announcing(storage, place, role="worker", indexes=True),
+    ):
+        click.echo(READY)
+        await stop.wait()
+
+
+def _settings(settings: Settings, place: Place) -> WorkerSettings:
+    return WorkerSettings(
+        policy=Policy(settings.timings(), settings.limits()),
+        readers=settings.index_slots,
+        read_limits=settings.read_limits(),
+        secrets=place.directory.secrets(settings.secret_key),
+        local_embedding=settings.local_embedding,
+        allow_url=egress(settings).check,
+        temporary=place.directory.scratch,
+    )
+
+
+async def _alone(settings: Settings, place: Place) -> None:
+    stop = _stop_signal()
+    app = application(settings, place, ui=False)
+    async with app.router.lifespan_context(app):
+        click.echo(READY)
+        await stop.wait()
+
+
+def _stop_signal() -> asyncio.Event:
+    """Return an event that SIGINT and SIGTERM set; the second signal exits at once."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def on_signal() -> None:
+        if stop.is_set():
+            os._exit(130)
+        stop.set()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    async with app.router.lifespan_context(app):
-        click.echo("The worker is ready.")
-        await stop.wait()
+        loop.add_signal_handler(number, on_signal)
+    return stop

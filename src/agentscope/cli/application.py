@@ -1,0 +1,73 @@
+"""The service over a place, as `serve` and the offline commands start it."""
+
+from typing import TYPE_CHECKING, Any
+
+from agentscope.app.auth.api_keys import ApiKeyIdentity
+from agentscope.app.auth.base import IdentityBase
+from agentscope.app.auth.header import HeaderIdentity
+from agentscope.app.auth.tokens import IdentityChain, TokenIdentity
+from agentscope.app.egress import EgressPolicy
+from agentscope.app.factory import create_app
+from agentscope.app.rag.knowledge_base_manager.collection_per_kb import CollectionPerKbManager
+from agentscope.app.settings import Settings
+from agentscope.app.storage.base import StorageBase
+from agentscope.cli.announcement import announced
+from agentscope.cli.place import Place
+from agentscope.rag.chunker.approx_token import ApproxTokenChunker
+from agentscope.rag.parser.installed import default_parsers
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+TITLE = "AgentScope RAG"
+
+
+def application(settings: Settings, place: Place, **options: Any) -> "FastAPI":
+    """Return the application over an open place."""
+    storage = place.storage()
+    app = create_app(
+        storage,
+        place.bus(),
+        None,
+        CollectionPerKbManager(storage, place.vectors()),
+        default_parsers(),
+        [ApproxTokenChunker],
+        place.blobs(),
+        settings.index,
+        title=TITLE,
+        identity=_identity(settings, storage),
+        secret_key=settings.secret_key or place.directory.key_text(),
+        cors_origins=settings.cors_origins,
+        timings=settings.timings(),
+        limits=settings.limits(),
+        service_limits=settings.service_limits(),
+        read_limits=settings.read_limits(),
+        local_embedding=settings.local_embedding,
+        allow_url=egress(settings).check,
+        scratch=place.directory.scratch,
+        sole_owner=place.sole_owner,
+        **{"ui": settings.ui, **options},
+    )
+    return announced(app, storage, place, indexes=settings.index) if place.shared else app
+
+
+def egress(settings: Settings) -> EgressPolicy:
+    """Return where credentials may point."""
+    return EgressPolicy(
+        allow_loopback=settings.allow_private_addresses,
+        allow_private=settings.allow_private_addresses,
+    )
+
+
+def _identity(settings: Settings, storage: StorageBase) -> IdentityBase:
+    if settings.identity == "header":
+        return HeaderIdentity()
+    keys = ApiKeyIdentity(storage)
+    if settings.oidc_issuer is None:
+        return keys
+    tokens = TokenIdentity(
+        issuer=settings.oidc_issuer,
+        audience=settings.oidc_audience or "",
+        jwks_url=settings.oidc_jwks_url,
+    )
+    return IdentityChain(keys, tokens)
