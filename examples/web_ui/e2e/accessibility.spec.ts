@@ -107,7 +107,9 @@ test('every state is accessible in both languages, both themes and both widths, 
   ];
 
   const problems: string[] = [];
-  await page.addInitScript(() => sessionStorage.setItem('agentscope.user', 'reader'));
+  await page.addInitScript(() => {
+    if (location.protocol.startsWith('http')) sessionStorage.setItem('agentscope.user', 'reader');
+  });
   await page.emulateMedia({ reducedMotion: 'reduce' });
   for (const language of ['en', 'zh']) {
     await page.goto('/');

@@ -229,6 +229,18 @@ describe('credentials', () => {
     await waitFor(() => expect(body).toEqual({ data: { type: 'openai_credential', name: 'Mine' } }));
   });
 
+  it('tries a credential and says in plain words why it does not work', async () => {
+    serve({
+      ...nothing,
+      'GET /credential/': () => ({ credentials: [credential], total: 1 }),
+      'GET /credential/schemas': () => ({ schemas }),
+      'POST /credential/c1/test': () => ({ ok: false, code: 'embedding_auth', detail: 'no' }),
+    });
+    const { user } = visit('/credentials');
+    await user.click(await screen.findByRole('button', { name: 'Test Mine' }));
+    expect(await screen.findByText(/The embedding provider refused the key/)).toBeInTheDocument();
+  });
+
   it('does not delete what a knowledge base uses, and names it', async () => {
     serve({
       ...oneKb({ embedding_model_config: { ...knowledgeBase().embedding_model_config, credential_id: 'c1' } }),

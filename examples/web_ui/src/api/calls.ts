@@ -123,6 +123,10 @@ export const credentials = {
     call<T.Credential>(
       client.PATCH('/credential/{credential_id}', { params: { path: { credential_id: id } }, body: { data } }),
     ),
+  test: (id: string) =>
+    call<{ ok: boolean; code: string | null; detail: string | null }>(
+      client.POST('/credential/{credential_id}/test', { params: { path: { credential_id: id } } }),
+    ),
   remove: (id: string) =>
     call<void>(
       client.DELETE('/credential/{credential_id}', { params: { path: { credential_id: id } }, parseAs: 'stream' }),

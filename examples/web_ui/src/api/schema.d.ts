@@ -8,10 +8,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Agents
-         * @description List the agents: there are none here.
-         */
         get: operations["get_agents_agent__get"];
         put?: never;
         post?: never;
@@ -28,16 +24,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Api Keys
-         * @description List the caller's keys.
-         */
         get: operations["get_api_keys_api_keys__get"];
         put?: never;
-        /**
-         * Post Api Key
-         * @description Make a key of the caller; its text is in this answer and nowhere else.
-         */
         post: operations["post_api_key_api_keys__post"];
         delete?: never;
         options?: never;
@@ -55,10 +43,6 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /**
-         * Remove Api Key
-         * @description Revoke a key; it opens nothing from now on.
-         */
         delete: operations["remove_api_key_api_keys__api_key_id__delete"];
         options?: never;
         head?: never;
@@ -74,10 +58,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Post Rotation
-         * @description Give a key a new secret; the old one opens nothing from now on.
-         */
         post: operations["post_rotation_api_keys__api_key_id__rotate_post"];
         delete?: never;
         options?: never;
@@ -92,16 +72,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Credentials
-         * @description List the caller's credentials, secrets masked.
-         */
         get: operations["get_credentials_credential__get"];
         put?: never;
-        /**
-         * Post Credential
-         * @description Store a credential; its secrets are encrypted.
-         */
         post: operations["post_credential_credential__post"];
         delete?: never;
         options?: never;
@@ -119,17 +91,9 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /**
-         * Remove Credential
-         * @description Delete a credential.
-         */
         delete: operations["remove_credential_credential__credential_id__delete"];
         options?: never;
         head?: never;
-        /**
-         * Patch Credential
-         * @description Replace a credential; a masked or absent secret keeps its stored value.
-         */
         patch: operations["patch_credential_credential__credential_id__patch"];
         trace?: never;
     };
@@ -142,10 +106,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Post Stored Test
-         * @description Try a stored credential, or a change of it; masked secrets stand for the stored ones.
-         */
         post: operations["post_stored_test_credential__credential_id__test_post"];
         delete?: never;
         options?: never;
@@ -160,10 +120,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Schemas
-         * @description Return the form of every credential type.
-         */
         get: operations["get_schemas_credential_schemas_get"];
         put?: never;
         post?: never;
@@ -182,10 +138,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Post Test
-         * @description Try a credential that is not stored yet.
-         */
         post: operations["post_test_credential_test_post"];
         delete?: never;
         options?: never;
@@ -200,11 +152,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Models
-         * @description List the embedding models of a provider.
-         */
         get: operations["get_models_embedding_model__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_events_events_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -220,10 +184,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Health
-         * @description Ask every part; 503 with the same body if one of them does not answer.
-         */
         get: operations["get_health_health_get"];
         put?: never;
         post?: never;
@@ -240,16 +200,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Knowledge Bases
-         * @description List knowledge bases.
-         */
         get: operations["get_knowledge_bases_knowledge_bases__get"];
         put?: never;
-        /**
-         * Post Knowledge Base
-         * @description Create a knowledge base.
-         */
         post: operations["post_knowledge_base_knowledge_bases__post"];
         delete?: never;
         options?: never;
@@ -264,24 +216,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get One Knowledge Base
-         * @description Read one knowledge base.
-         */
         get: operations["get_one_knowledge_base_knowledge_bases__knowledge_base_id__get"];
         put?: never;
         post?: never;
-        /**
-         * Remove Knowledge Base
-         * @description Delete a knowledge base with all its documents.
-         */
         delete: operations["remove_knowledge_base_knowledge_bases__knowledge_base_id__delete"];
         options?: never;
         head?: never;
-        /**
-         * Patch Knowledge Base
-         * @description Rename a knowledge base or change how it is searched.
-         */
         patch: operations["patch_knowledge_base_knowledge_bases__knowledge_base_id__patch"];
         trace?: never;
     };
@@ -292,16 +232,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Documents
-         * @description List the documents of a knowledge base.
-         */
         get: operations["get_documents_knowledge_bases__knowledge_base_id__documents_get"];
         put?: never;
-        /**
-         * Post Document
-         * @description Upload a file; it is indexed in the background.
-         */
         post: operations["post_document_knowledge_bases__knowledge_base_id__documents_post"];
         delete?: never;
         options?: never;
@@ -316,17 +248,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Original
-         * @description Download the original file of a document.
-         */
         get: operations["get_original_knowledge_bases__knowledge_base_id__documents__document_id__get"];
         put?: never;
         post?: never;
-        /**
-         * Remove Document
-         * @description Delete a document; it is invisible from this moment.
-         */
         delete: operations["remove_document_knowledge_bases__knowledge_base_id__documents__document_id__delete"];
         options?: never;
         head?: never;
@@ -340,10 +264,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Chunks
-         * @description List the chunks of a document in their order.
-         */
         get: operations["get_chunks_knowledge_bases__knowledge_base_id__documents__document_id__chunks_get"];
         put?: never;
         post?: never;
@@ -362,10 +282,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Post Download Token
-         * @description Make a token that opens the original of this document for ten minutes.
-         */
         post: operations["post_download_token_knowledge_bases__knowledge_base_id__documents__document_id__download_token_post"];
         delete?: never;
         options?: never;
@@ -380,10 +296,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Info
-         * @description Read one document's data, with what its last run found out.
-         */
         get: operations["get_info_knowledge_bases__knowledge_base_id__documents__document_id__info_get"];
         put?: never;
         post?: never;
@@ -402,10 +314,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Post Reindex
-         * @description Index a document again; what is searchable stays so meanwhile.
-         */
         post: operations["post_reindex_knowledge_bases__knowledge_base_id__documents__document_id__reindex_post"];
         delete?: never;
         options?: never;
@@ -422,10 +330,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Post Reindex Failed
-         * @description Index every failed document of the knowledge base again.
-         */
         post: operations["post_reindex_failed_knowledge_bases__knowledge_base_id__documents_reindex_post"];
         delete?: never;
         options?: never;
@@ -440,11 +344,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Status
-         * @description Return the state of many documents at once.
-         */
         get: operations["get_status_knowledge_bases__knowledge_base_id__documents_status_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/knowledge_bases/{knowledge_base_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_knowledge_base_events_knowledge_bases__knowledge_base_id__events_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -462,10 +378,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Post Search
-         * @description Search the documents of a knowledge base.
-         */
         post: operations["post_search_knowledge_bases__knowledge_base_id__search_post"];
         delete?: never;
         options?: never;
@@ -480,10 +392,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Chunkers
-         * @description List the chunkers that a new knowledge base can use, the default first.
-         */
         get: operations["get_chunkers_knowledge_bases_chunkers_get"];
         put?: never;
         post?: never;
@@ -500,10 +408,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Embedding Models
-         * @description List the embedding models that a new knowledge base can use.
-         */
         get: operations["get_embedding_models_knowledge_bases_embedding_models_get"];
         put?: never;
         post?: never;
@@ -520,10 +424,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Parameters Schema
-         * @description Return the form of the parameters of the middleware for agents.
-         */
         get: operations["get_parameters_schema_knowledge_bases_middleware_parameters_schema_get"];
         put?: never;
         post?: never;
@@ -540,11 +440,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get Supported Content Types
-         * @description List the file types that can be read here, and the limits.
-         */
         get: operations["get_supported_content_types_knowledge_bases_supported_content_types_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_metrics_metrics_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -562,10 +474,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Post User Api Key
-         * @description Make a key of any user: the way to the first one.
-         */
         post: operations["post_user_api_key_operator_api_keys_post"];
         delete?: never;
         options?: never;
@@ -582,10 +490,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Post Audit
-         * @description Compare records, vectors and files, and mend what is certain if asked to.
-         */
         post: operations["post_audit_operator_audit_post"];
         delete?: never;
         options?: never;
@@ -597,928 +501,411 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /**
-         * ApiKeyView
-         * @description What is known of a key; its secret is not.
-         */
         ApiKeyView: {
-            /**
-             * Capability
-             * @enum {string}
-             */
             capability: "read" | "write" | "admin";
-            /** Created At */
             created_at: string;
-            /** Expires At */
             expires_at: string | null;
-            /** Id */
             id: string;
-            /** Knowledge Base Ids */
             knowledge_base_ids: string[] | null;
-            /** Last Used At */
             last_used_at: string | null;
-            /** Name */
             name: string;
         };
-        /**
-         * AuditResponse
-         * @description Faults apart from what is merely unfinished.
-         */
         AuditResponse: {
-            /** Clean */
             clean: boolean;
-            /** Counts */
             counts: {
                 [key: string]: number;
             };
-            /** Findings */
             findings: components["schemas"]["FindingView"][];
-            /** Repaired */
             repaired: string[];
-            /** Total */
             total: number;
-            /** Unfinished */
             unfinished: {
                 [key: string]: number;
             };
-            /** Waiting */
             waiting: number;
         };
-        /**
-         * Base64Source
-         * @description Data given inline, base64 encoded.
-         */
         Base64Source: {
-            /** Data */
             data: string;
-            /** Media Type */
             media_type: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             type: "base64";
         };
-        /**
-         * Chunk
-         * @description The unit that is embedded and found.
-         *
-         *     `chunk_index` counts from 0 over the whole document. A text chunk that was cut from a
-         *     section has `char_start` and `char_end` in `metadata`: code points into that section's text,
-         *     and `section_index`, which counts sections from 0.
-         */
         Chunk: {
-            /** Chunk Index */
             chunk_index: number;
-            /** Content */
             content: components["schemas"]["TextBlock"] | components["schemas"]["DataBlock"];
-            /** Metadata */
             metadata?: {
                 [key: string]: unknown;
             };
-            /** Source */
             source: string;
-            /** Total Chunks */
             total_chunks: number;
         };
-        /**
-         * ChunkerConfigBody
-         * @description Which chunker a knowledge base cuts with.
-         */
         ChunkerConfigBody: {
-            /** Parameters */
             parameters?: {
                 [key: string]: unknown;
             };
-            /** Type */
             type: string;
         };
-        /**
-         * ChunkerInfo
-         * @description One chunker and the form of its parameters.
-         */
         ChunkerInfo: {
-            /** Parameter Schema */
             parameter_schema: {
                 [key: string]: unknown;
             };
-            /** Type */
             type: string;
         };
-        /**
-         * CreateApiKeyRequest
-         * @description A new key; without `expires_in_seconds` it is good until it is revoked.
-         */
         CreateApiKeyRequest: {
-            /**
-             * Capability
-             * @default write
-             * @enum {string}
-             */
             capability: "read" | "write" | "admin";
-            /** Expires In Seconds */
             expires_in_seconds?: number | null;
-            /** Knowledge Base Ids */
             knowledge_base_ids?: string[] | null;
-            /** Name */
             name: string;
         };
-        /**
-         * CreateCredentialResponse
-         * @description The id of the new credential.
-         */
         CreateCredentialResponse: {
-            /** Credential Id */
             credential_id: string;
         };
-        /**
-         * CreateKnowledgeBaseRequest
-         * @description A new knowledge base; model and chunker are pinned for its life.
-         */
         CreateKnowledgeBaseRequest: {
             chunker_config?: components["schemas"]["ChunkerConfigBody"] | null;
-            /**
-             * Description
-             * @default
-             */
             description: string;
             embedding_model_config: components["schemas"]["EmbeddingModelConfigBody"];
-            /** Name */
             name: string;
-            /** Search Mode */
             search_mode?: ("vector" | "keyword" | "hybrid") | null;
         };
-        /**
-         * CreateKnowledgeBaseResponse
-         * @description The id of the new knowledge base.
-         */
         CreateKnowledgeBaseResponse: {
-            /** Knowledge Base Id */
             knowledge_base_id: string;
         };
-        /**
-         * CreateUserApiKeyRequest
-         * @description A new key for any user.
-         */
         CreateUserApiKeyRequest: {
-            /**
-             * Capability
-             * @default write
-             * @enum {string}
-             */
             capability: "read" | "write" | "admin";
-            /** Expires In Seconds */
             expires_in_seconds?: number | null;
-            /** Knowledge Base Ids */
             knowledge_base_ids?: string[] | null;
-            /** Name */
             name: string;
-            /** User Id */
             user_id: string;
         };
-        /**
-         * CredentialPayloadRequest
-         * @description A provider credential; `data.type` says which, see `GET /credential/schemas`.
-         */
         CredentialPayloadRequest: {
-            /** Data */
             data: {
                 [key: string]: unknown;
             };
         };
-        /**
-         * CredentialUse
-         * @description A knowledge base that embeds with the credential.
-         */
         CredentialUse: {
-            /** Id */
             id: string;
-            /** Name */
             name: string;
         };
-        /**
-         * CredentialView
-         * @description One credential.
-         */
         CredentialView: {
-            /** Created At */
             created_at: string;
-            /** Data */
             data: {
                 [key: string]: unknown;
             };
-            /** Editable */
             editable: boolean;
-            /** Id */
             id: string;
-            /** Updated At */
             updated_at: string;
-            /** Used By */
             used_by?: components["schemas"]["CredentialUse"][];
-            /** User Id */
             user_id: string;
         };
-        /**
-         * DataBlock
-         * @description An image or other binary content.
-         */
         DataBlock: {
-            /** Created At */
             created_at?: string;
-            /** Finished At */
             finished_at?: string | null;
-            /** Id */
             id?: string;
-            /** Name */
             name?: string | null;
-            /** Source */
             source: components["schemas"]["Base64Source"] | components["schemas"]["URLSource"];
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             type: "data";
         };
-        /**
-         * DimensionPolicyKind
-         * @description How free the choice is.
-         * @enum {string}
-         */
         DimensionPolicyKind: "any" | "fixed" | "locked_by_existing";
-        /**
-         * DimensionPolicyView
-         * @description Which dimensions a new knowledge base may have.
-         */
         DimensionPolicyView: {
-            /** Dimension */
             dimension: number | null;
             kind: components["schemas"]["DimensionPolicyKind"];
         };
-        /**
-         * DocumentDownloadTokenResponse
-         * @description A token for one document; `expires_at` is in Unix seconds.
-         */
         DocumentDownloadTokenResponse: {
-            /** Expires At */
             expires_at: number;
-            /** Token */
             token: string;
         };
-        /**
-         * EmbeddingModelCard
-         * @description What a user may choose; `supported_dimensions` None means that `dimensions` is fixed.
-         */
         EmbeddingModelCard: {
-            /** Context Size */
             context_size?: number | null;
-            /** Dimensions */
             dimensions: number;
-            /** Input Types */
             input_types?: string[];
-            /** Label */
             label: string;
-            /** Name */
             name: string;
-            /** Output Types */
             output_types?: string[];
-            /** Parameter Overrides */
             parameter_overrides?: {
                 [key: string]: unknown;
             };
-            /** Parameter Schema */
             parameter_schema?: {
                 [key: string]: unknown;
             };
-            /**
-             * Status
-             * @default active
-             * @enum {string}
-             */
             status: "active" | "deprecated" | "sunset";
-            /** Supported Dimensions */
             supported_dimensions?: number[] | null;
-            /**
-             * Type
-             * @default embedding_model
-             * @constant
-             */
             type: "embedding_model";
         };
-        /**
-         * EmbeddingModelConfigBody
-         * @description Which model a knowledge base embeds with.
-         */
         EmbeddingModelConfigBody: {
-            /** Credential Id */
             credential_id: string;
-            /** Dimensions */
             dimensions: number;
-            /** Model */
             model: string;
-            /** Parameters */
             parameters?: {
                 [key: string]: unknown;
             };
-            /** Type */
             type: string;
         };
-        /**
-         * ErrorBody
-         * @description Any answer that is not a success; `code` is stable, `detail` is for people.
-         */
         ErrorBody: {
-            /** Code */
             code: string;
-            /** Detail */
             detail: string | components["schemas"]["Problem"][];
         };
-        /**
-         * ErrorDetail
-         * @description Why the last run did not end in `ready`.
-         */
         ErrorDetail: {
-            /** Attempt */
             attempt: number;
-            /** Code */
             code: string;
-            /** Message */
             message: string;
-            /** Retryable */
             retryable: boolean;
-            /** Stage */
             stage: string;
         };
-        /**
-         * FindingView
-         * @description An invariant that does not hold.
-         */
         FindingView: {
-            /** Invariant */
             invariant: string;
-            /** Message */
             message: string;
-            /** Repairable */
             repairable: boolean;
-            /** Subject */
             subject: {
                 [key: string]: unknown;
             };
         };
-        /**
-         * HealthResponse
-         * @description Whether the service and each of its parts can do its work now.
-         */
         HealthResponse: {
-            /** Components */
             components: {
                 [key: string]: "ok" | "not_ready" | "disabled";
             };
-            /**
-             * Status
-             * @enum {string}
-             */
             status: "ok" | "not_ready";
-            /** Version */
             version: string;
         };
-        /**
-         * KbEmbeddingProvider
-         * @description A credential and the models it opens.
-         */
         KbEmbeddingProvider: {
             credential: components["schemas"]["CredentialView"];
-            /** Models */
             models: components["schemas"]["EmbeddingModelCard"][];
         };
-        /**
-         * KnowledgeBaseView
-         * @description One knowledge base.
-         */
         KnowledgeBaseView: {
-            /** Chunk Count */
             chunk_count: number;
             chunker_config: components["schemas"]["ChunkerConfigBody"] | null;
-            /** Created At */
             created_at: string;
-            /** Credential Name */
             credential_name: string | null;
-            /** Description */
             description: string;
-            /** Document Count */
             document_count: number;
-            /** Editable */
             editable: boolean;
             embedding_model_config: components["schemas"]["EmbeddingModelConfigBody"];
-            /** Generation */
             generation: number;
-            /** Id */
             id: string;
-            /** Name */
             name: string;
-            /**
-             * Search Mode
-             * @enum {string}
-             */
             search_mode: "vector" | "keyword" | "hybrid";
-            /** Size Bytes */
             size_bytes: number;
             status_counts: components["schemas"]["StatusCounts"];
-            /** Updated At */
             updated_at: string;
         };
-        /**
-         * KnowledgeDocumentInfo
-         * @description One document with what its last run found out.
-         */
         KnowledgeDocumentInfo: {
-            /** Chunk Count */
             chunk_count: number;
-            /** Content Sha256 */
             content_sha256: string | null;
-            /** Content Type */
             content_type: string | null;
-            /** Created At */
             created_at: string;
-            /** Duplicate Of */
             duplicate_of: string | null;
-            /** Encoding */
             encoding: string | null;
-            /** Error */
             error: string | null;
             error_detail: components["schemas"]["ErrorDetail"] | null;
-            /** Filename */
             filename: string;
-            /** Id */
             id: string;
-            /** Knowledge Base Id */
             knowledge_base_id: string;
-            /** Metadata */
             metadata: {
                 [key: string]: unknown;
             };
-            /** Next Attempt At */
             next_attempt_at: string | null;
             progress: components["schemas"]["ProgressView"];
-            /** Report */
             report: {
                 [key: string]: unknown;
             };
-            /** Searchable */
             searchable: boolean;
-            /** Size */
             size: number;
-            /**
-             * Status
-             * @enum {string}
-             */
             status: "pending" | "parsing" | "chunking" | "indexing" | "ready" | "error";
-            /** Updated At */
             updated_at: string;
-            /** Warnings */
             warnings: string[];
         };
-        /**
-         * KnowledgeDocumentView
-         * @description One document.
-         */
         KnowledgeDocumentView: {
-            /** Chunk Count */
             chunk_count: number;
-            /** Content Sha256 */
             content_sha256: string | null;
-            /** Content Type */
             content_type: string | null;
-            /** Created At */
             created_at: string;
-            /** Duplicate Of */
             duplicate_of: string | null;
-            /** Error */
             error: string | null;
             error_detail: components["schemas"]["ErrorDetail"] | null;
-            /** Filename */
             filename: string;
-            /** Id */
             id: string;
-            /** Metadata */
             metadata: {
                 [key: string]: unknown;
             };
             progress: components["schemas"]["ProgressView"];
-            /** Searchable */
             searchable: boolean;
-            /** Size */
             size: number;
-            /**
-             * Status
-             * @enum {string}
-             */
             status: "pending" | "parsing" | "chunking" | "indexing" | "ready" | "error";
-            /** Updated At */
             updated_at: string;
-            /** Warnings */
             warnings: string[];
         };
-        /**
-         * LegScore
-         * @description Where one search leg put a hit: its raw score and its rank from 1.
-         */
         LegScore: {
-            /** Rank */
             rank: number;
-            /** Score */
             score: number;
         };
-        /**
-         * ListAgentsResponse
-         * @description No agents: they live in another product.
-         */
         ListAgentsResponse: {
-            /** Agents */
             agents: {
                 [key: string]: unknown;
             }[];
-            /** Total */
             total: number;
         };
-        /**
-         * ListApiKeysResponse
-         * @description The caller's keys, oldest first.
-         */
         ListApiKeysResponse: {
-            /** Api Keys */
             api_keys: components["schemas"]["ApiKeyView"][];
-            /** Total */
             total: number;
         };
-        /**
-         * ListChunkersResponse
-         * @description The chunkers a knowledge base can be created with; the first is the default.
-         */
         ListChunkersResponse: {
-            /** Chunkers */
             chunkers: components["schemas"]["ChunkerInfo"][];
         };
-        /**
-         * ListCredentialSchemasResponse
-         * @description One JSON schema per provider type.
-         */
         ListCredentialSchemasResponse: {
-            /** Schemas */
             schemas: {
                 [key: string]: unknown;
             }[];
         };
-        /**
-         * ListCredentialsResponse
-         * @description The user's credentials, oldest first.
-         */
         ListCredentialsResponse: {
-            /** Credentials */
             credentials: components["schemas"]["CredentialView"][];
-            /** Total */
             total: number;
         };
-        /**
-         * ListDocumentChunksResponse
-         * @description One page of chunks, in document order.
-         */
         ListDocumentChunksResponse: {
-            /** Chunks */
             chunks: components["schemas"]["Chunk"][];
-            /** Page */
             page: number;
-            /** Page Size */
             page_size: number;
-            /** Total */
             total: number;
         };
-        /**
-         * ListEmbeddingModelsResponse
-         * @description The models of one provider.
-         */
         ListEmbeddingModelsResponse: {
-            /** Models */
             models: components["schemas"]["EmbeddingModelCard"][];
-            /** Total */
             total: number;
         };
-        /**
-         * ListKbEmbeddingModelsResponse
-         * @description What a new knowledge base can embed with.
-         */
         ListKbEmbeddingModelsResponse: {
             policy: components["schemas"]["DimensionPolicyView"];
-            /** Providers */
             providers: components["schemas"]["KbEmbeddingProvider"][];
         };
-        /**
-         * ListKnowledgeBasesResponse
-         * @description One page of knowledge bases.
-         */
         ListKnowledgeBasesResponse: {
-            /** Knowledge Bases */
             knowledge_bases: components["schemas"]["KnowledgeBaseView"][];
-            /** Page */
             page: number;
-            /** Page Size */
             page_size: number;
-            /** Total */
             total: number;
         };
-        /**
-         * ListKnowledgeDocumentsResponse
-         * @description One page of documents.
-         */
         ListKnowledgeDocumentsResponse: {
-            /** Documents */
             documents: components["schemas"]["KnowledgeDocumentView"][];
-            /** Page */
             page: number;
-            /** Page Size */
             page_size: number;
-            /** Total */
             total: number;
         };
-        /**
-         * ListKnowledgeDocumentStatusResponse
-         * @description The documents asked for, in the order asked for; unknown ones are left out.
-         */
         ListKnowledgeDocumentStatusResponse: {
-            /** Items */
             items: components["schemas"]["KnowledgeDocumentView"][];
         };
-        /**
-         * NewApiKeyView
-         * @description A new key; `key` is shown this once.
-         */
         NewApiKeyView: {
-            /**
-             * Capability
-             * @enum {string}
-             */
             capability: "read" | "write" | "admin";
-            /** Created At */
             created_at: string;
-            /** Expires At */
             expires_at: string | null;
-            /** Id */
             id: string;
-            /** Key */
             key: string;
-            /** Knowledge Base Ids */
             knowledge_base_ids: string[] | null;
-            /** Last Used At */
             last_used_at: string | null;
-            /** Name */
             name: string;
         };
-        /**
-         * ParametersSchemaResponse
-         * @description The form of the middleware's parameters.
-         */
         ParametersSchemaResponse: {
-            /** Parameter Schema */
             parameter_schema: {
                 [key: string]: unknown;
             };
         };
-        /**
-         * Problem
-         * @description One fault of a request that is not well-formed.
-         */
         Problem: {
-            /** Ctx */
             ctx?: {
                 [key: string]: unknown;
             } | null;
-            /** Input */
             input?: unknown;
-            /** Loc */
             loc: (string | number)[];
-            /** Msg */
             msg: string;
-            /** Type */
             type: string;
         };
-        /**
-         * ProgressView
-         * @description How far the document is; `total` is 0 while unknown.
-         */
         ProgressView: {
-            /** Done */
             done: number;
-            /** Stage */
             stage: string;
-            /** Total */
             total: number;
-            /** Unit */
             unit: string;
         };
-        /**
-         * ReindexFailedResponse
-         * @description How many documents were queued again.
-         */
         ReindexFailedResponse: {
-            /** Queued */
             queued: number;
         };
-        /**
-         * SearchHit
-         * @description A hit of `KnowledgeBase.search` with what is needed to explain and show it.
-         */
         SearchHit: {
-            /** After */
             after?: components["schemas"]["Chunk"][];
-            /** Before */
             before?: components["schemas"]["Chunk"][];
             chunk: components["schemas"]["Chunk"];
-            /** Document Id */
             document_id: string;
-            /** Highlights */
             highlights?: [
                 number,
                 number
             ][];
             keyword?: components["schemas"]["LegScore"] | null;
-            /**
-             * Knowledge Base Id
-             * @default
-             */
             knowledge_base_id: string;
             rerank?: components["schemas"]["LegScore"] | null;
-            /** Score */
             score: number;
             vector?: components["schemas"]["LegScore"] | null;
         };
-        /**
-         * SearchKnowledgeBaseRequest
-         * @description A question to a knowledge base; everything but `query` is optional.
-         */
         SearchKnowledgeBaseRequest: {
-            /** Content Types */
             content_types?: string[] | null;
-            /** Document Ids */
             document_ids?: string[] | null;
-            /** Metadata Filter */
             metadata_filter?: {
                 [key: string]: unknown;
             } | null;
-            /** Mode */
             mode?: ("vector" | "keyword" | "hybrid") | null;
-            /**
-             * Neighbours
-             * @default 0
-             */
             neighbours: number;
-            /** Query */
             query: string;
-            /** Score Threshold */
             score_threshold?: number | null;
-            /**
-             * Top K
-             * @default 5
-             */
             top_k: number;
         };
-        /**
-         * SearchKnowledgeBaseResponse
-         * @description Hits, best first; `total` counts those returned.
-         */
         SearchKnowledgeBaseResponse: {
-            /**
-             * Mode
-             * @enum {string}
-             */
             mode: "vector" | "keyword" | "hybrid";
-            /** Results */
             results: components["schemas"]["SearchHit"][];
-            /** Took Ms */
             took_ms: number;
-            /** Total */
             total: number;
-            /** Warnings */
             warnings?: string[];
         };
-        /**
-         * StatusCounts
-         * @description How many documents are in each state.
-         */
         StatusCounts: {
-            /** Chunking */
             chunking: number;
-            /** Error */
             error: number;
-            /** Indexing */
             indexing: number;
-            /** Parsing */
             parsing: number;
-            /** Pending */
             pending: number;
-            /** Ready */
             ready: number;
         };
-        /**
-         * SupportedContentTypesResponse
-         * @description What can be uploaded.
-         */
         SupportedContentTypesResponse: {
-            /** Extensions */
             extensions: string[];
-            /** Limits */
             limits?: {
                 [key: string]: number;
             };
-            /** Media Types */
             media_types: string[];
         };
-        /**
-         * TextBlock
-         * @description A piece of text.
-         */
         TextBlock: {
-            /** Created At */
             created_at?: string;
-            /** Finished At */
             finished_at?: string | null;
-            /** Id */
             id?: string;
-            /** Text */
             text: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             type: "text";
         };
-        /**
-         * TryCredentialRequest
-         * @description A payload to try before it is stored; null tries the stored one.
-         */
         TryCredentialRequest: {
-            /** Data */
             data?: {
                 [key: string]: unknown;
             } | null;
         };
-        /**
-         * TryCredentialResponse
-         * @description Whether the provider accepted the credential; if not, why.
-         */
         TryCredentialResponse: {
-            /** Code */
             code?: string | null;
-            /** Detail */
             detail?: string | null;
-            /** Ok */
             ok: boolean;
         };
-        /**
-         * UpdateKnowledgeBaseRequest
-         * @description What to change; null leaves a field as it is.
-         */
         UpdateKnowledgeBaseRequest: {
-            /** Description */
+            chunker_config?: {
+                [key: string]: unknown;
+            } | null;
             description?: string | null;
-            /** Name */
+            embedding_model_config?: {
+                [key: string]: unknown;
+            } | null;
             name?: string | null;
-            /** Search Mode */
             search_mode?: ("vector" | "keyword" | "hybrid") | null;
         };
-        /**
-         * UploadKnowledgeDocumentResponse
-         * @description The accepted document; with `on_duplicate=skip` it may be one that was there before.
-         */
         UploadKnowledgeDocumentResponse: {
-            /** Document Id */
             document_id: string;
-            /** Duplicate Of */
             duplicate_of?: string | null;
-            /** Filename */
             filename: string;
-            /**
-             * Status
-             * @enum {string}
-             */
             status: "pending" | "parsing" | "chunking" | "indexing" | "ready" | "error";
-            /**
-             * Stored
-             * @default true
-             */
             stored: boolean;
         };
-        /**
-         * URLSource
-         * @description Data given by reference; this product never fetches it by itself.
-         */
         URLSource: {
-            /** Media Type */
             media_type: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             type: "url";
-            /** Url */
             url: string;
         };
     };
@@ -1534,7 +921,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -1542,7 +928,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1551,7 +936,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1560,7 +944,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1575,7 +958,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -1583,7 +965,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1592,7 +973,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1601,7 +981,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1616,7 +995,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -1628,7 +1006,6 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1637,7 +1014,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1646,7 +1022,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1661,7 +1036,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -1671,7 +1045,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1680,7 +1053,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1689,7 +1061,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -1702,7 +1073,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -1712,7 +1082,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1721,7 +1090,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1730,7 +1098,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1745,7 +1112,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -1753,7 +1119,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1762,7 +1127,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1771,7 +1135,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1786,7 +1149,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -1798,7 +1160,6 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1807,7 +1168,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1816,7 +1176,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1830,11 +1189,9 @@ export interface operations {
     remove_credential_credential__credential_id__delete: {
         parameters: {
             query?: {
-                /** @description Refuse with 409 while a knowledge base uses it. */
                 only_if_unused?: boolean;
             };
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -1844,7 +1201,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1853,7 +1209,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1862,7 +1217,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -1875,7 +1229,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -1889,7 +1242,6 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1898,7 +1250,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1907,7 +1258,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1922,7 +1272,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -1936,7 +1285,6 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1945,7 +1293,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1954,7 +1301,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1974,7 +1320,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1983,7 +1328,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -1992,7 +1336,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2007,7 +1350,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -2019,7 +1361,6 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2028,7 +1369,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2037,7 +1377,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2051,7 +1390,6 @@ export interface operations {
     get_models_embedding_model__get: {
         parameters: {
             query: {
-                /** @description A credential type. */
                 provider: string;
             };
             header?: never;
@@ -2060,7 +1398,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2069,7 +1406,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2078,13 +1414,52 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListEmbeddingModelsResponse"];
+                };
+            };
+        };
+    };
+    get_events_events_get: {
+        parameters: {
+            query?: {
+                after?: number | null;
+                seconds?: number;
+            };
+            header: {
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
         };
@@ -2098,7 +1473,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2107,7 +1481,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2116,7 +1489,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2125,7 +1497,6 @@ export interface operations {
                     "application/json": components["schemas"]["HealthResponse"];
                 };
             };
-            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2141,14 +1512,12 @@ export interface operations {
             query?: {
                 desc?: boolean;
                 id?: string | null;
-                /** @description Part of the name, in any case. */
                 name?: string | null;
                 orderby?: string;
                 page?: number;
                 page_size?: number;
             };
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -2156,7 +1525,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2165,7 +1533,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2174,7 +1541,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2189,7 +1555,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -2201,7 +1566,6 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2210,7 +1574,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2219,7 +1582,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -2234,7 +1596,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2244,7 +1605,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2253,7 +1613,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2262,7 +1621,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2277,7 +1635,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2287,7 +1644,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2296,7 +1652,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2305,7 +1660,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2318,7 +1672,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2332,7 +1685,6 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2341,7 +1693,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2350,7 +1701,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2367,7 +1717,6 @@ export interface operations {
                 content_type?: string | null;
                 desc?: boolean;
                 id?: string | null;
-                /** @description Part of the file name, in any case. */
                 keywords?: string | null;
                 orderby?: string;
                 page?: number;
@@ -2375,7 +1724,6 @@ export interface operations {
                 status?: string | null;
             };
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2385,7 +1733,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2394,7 +1741,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2403,7 +1749,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2418,7 +1763,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2429,24 +1773,15 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
-                    /** @description Media type to read the file as. */
                     content_type?: string;
-                    /** @description Text encoding, for text formats. */
                     encoding?: string;
-                    /** Format: binary */
                     file: string;
-                    /** @description A flat JSON object, for metadata filters. */
                     metadata?: string;
-                    /**
-                     * @default keep
-                     * @enum {string}
-                     */
                     on_duplicate?: "keep" | "skip" | "replace" | "reject";
                 };
             };
         };
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2455,7 +1790,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2464,7 +1798,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -2478,13 +1811,10 @@ export interface operations {
     get_original_knowledge_bases__knowledge_base_id__documents__document_id__get: {
         parameters: {
             query?: {
-                /** @description Always as an attachment. */
                 download?: boolean;
-                /** @description Replaces the identity header. */
                 token?: string | null;
             };
             header?: {
-                /** @description The tenant of the request. */
                 "x-user-id"?: string;
             };
             path: {
@@ -2495,7 +1825,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2504,7 +1833,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2513,7 +1841,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The original file. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2522,7 +1849,6 @@ export interface operations {
                     "*/*": string;
                 };
             };
-            /** @description Part of the original file. */
             206: {
                 headers: {
                     [name: string]: unknown;
@@ -2531,7 +1857,6 @@ export interface operations {
                     "*/*": string;
                 };
             };
-            /** @description The range lies outside the file. */
             416: {
                 headers: {
                     [name: string]: unknown;
@@ -2544,7 +1869,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2555,7 +1879,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2564,7 +1887,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2573,7 +1895,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2589,7 +1910,6 @@ export interface operations {
                 page_size?: number;
             };
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2600,7 +1920,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2609,7 +1928,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2618,7 +1936,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2633,7 +1950,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2644,7 +1960,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2653,7 +1968,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2662,7 +1976,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2677,7 +1990,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2688,7 +2000,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2697,7 +2008,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2706,7 +2016,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2721,7 +2030,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2732,7 +2040,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2741,7 +2048,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2750,7 +2056,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2765,7 +2070,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2775,7 +2079,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2784,7 +2087,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2793,7 +2095,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2807,11 +2108,9 @@ export interface operations {
     get_status_knowledge_bases__knowledge_base_id__documents_status_get: {
         parameters: {
             query: {
-                /** @description Document ids, separated by commas. */
                 ids: string;
             };
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2821,7 +2120,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2830,7 +2128,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2839,7 +2136,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2850,11 +2146,52 @@ export interface operations {
             };
         };
     };
+    get_knowledge_base_events_knowledge_bases__knowledge_base_id__events_get: {
+        parameters: {
+            query?: {
+                after?: number | null;
+                seconds?: number;
+            };
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
     post_search_knowledge_bases__knowledge_base_id__search_post: {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path: {
@@ -2868,7 +2205,6 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2877,7 +2213,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2886,7 +2221,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2901,7 +2235,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -2909,7 +2242,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2918,7 +2250,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2927,7 +2258,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2942,7 +2272,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -2950,7 +2279,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2959,7 +2287,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2968,7 +2295,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2983,7 +2309,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -2991,7 +2316,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3000,7 +2324,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3009,7 +2332,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3024,7 +2346,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The tenant of the request. */
                 "x-user-id": string;
             };
             path?: never;
@@ -3032,7 +2353,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3041,7 +2361,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3050,13 +2369,47 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SupportedContentTypesResponse"];
+                };
+            };
+        };
+    };
+    get_metrics_metrics_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
         };
@@ -3074,7 +2427,6 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3083,7 +2435,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3092,7 +2443,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3117,7 +2467,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was refused; `code` says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3126,7 +2475,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The service or what it depends on failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3135,7 +2483,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;

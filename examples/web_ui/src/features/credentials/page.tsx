@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
+import { CircleAlert, CircleCheck, KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { credentials } from '@/api/calls';
@@ -13,7 +13,7 @@ import { Dialog } from '@/ui/dialog';
 import { EmptyState } from '@/ui/empty';
 import { formatAgo } from '@/ui/format';
 import { Loading } from '@/ui/loading';
-import { errorText } from '@/ui/message';
+import { codeText, errorText } from '@/ui/message';
 import { isSecret } from '@/ui/schema_form';
 import { CredentialDialog } from './credential_dialog';
 
@@ -141,6 +141,7 @@ function CredentialCard({ credential, schema, users, onEdit, onDelete }: CardPro
             </>
           )}
         </dl>
+        {credential.editable && <TestButton credential={credential} name={name} />}
       </div>
       {credential.editable && (
         <div className="flex flex-col gap-1">
@@ -149,5 +150,44 @@ function CredentialCard({ credential, schema, users, onEdit, onDelete }: CardPro
         </div>
       )}
     </li>
+  );
+}
+
+/** Asks the provider now; the answer stands beside the button until the page is left. */
+function TestButton({ credential, name }: { credential: Credential; name: string }) {
+  const { t } = useTranslation();
+  const [state, setState] = useState<'idle' | 'busy' | 'ok' | 'bad'>('idle');
+  const [reason, setReason] = useState('');
+  const run = async () => {
+    setState('busy');
+    try {
+      const { ok, code, detail } = await credentials.test(credential.id);
+      setState(ok ? 'ok' : 'bad');
+      setReason(codeText(code, detail ?? ''));
+    } catch (cause) {
+      setState('bad');
+      setReason(errorText(cause));
+    }
+  };
+  return (
+    <div className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-1.5">
+      <Button size="sm" busy={state === 'busy'} aria-label={t('credentials.testOf', { name })} onClick={() => void run()}>
+        {t('credentials.test')}
+      </Button>
+      <span role="status" className="min-w-0 text-[0.8125rem]">
+        {state === 'ok' && (
+          <span className="inline-flex items-center gap-1.5 text-good">
+            <CircleCheck size={15} aria-hidden="true" />
+            {t('credentials.works')}
+          </span>
+        )}
+        {state === 'bad' && (
+          <span className="inline-flex items-start gap-1.5 text-bad">
+            <CircleAlert size={15} className="mt-0.5 shrink-0" aria-hidden="true" />
+            {reason}
+          </span>
+        )}
+      </span>
+    </div>
   );
 }
