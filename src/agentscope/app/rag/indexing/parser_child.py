@@ -191,8 +191,12 @@ def _serve(source: BinaryIO, target: BinaryIO) -> None:
 
     _send(target, {"type": "up"})
     while (data := _receive(source)) is not None:
-        # Pickles come from the parent only, which made them from its own objects.
-        job: ReadJob = pickle.loads(data)  # noqa: S301
+        try:
+            # Pickles come from the parent only, which made them from its own objects.
+            job: ReadJob = pickle.loads(data)  # noqa: S301
+        except Exception as exc:
+            _send(target, {"type": "unloadable", "reason": f"{type(exc).__name__}: {exc}"[:1000]})
+            continue
         try:
             _confine(job)
             outcome = read_document(job, emit)
@@ -204,7 +208,8 @@ def _serve(source: BinaryIO, target: BinaryIO) -> None:
 
 
 def main() -> None:
-    """Serve jobs until stdin ends."""
+    """Serve jobs until stdin ends; the arguments are where the parent finds its modules."""
+    sys.path.extend(path for path in sys.argv[1:] if path not in sys.path)
     _die_with_parent()
     os.nice(NICENESS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the parent, which drains

@@ -136,18 +136,19 @@ class ParserPool:
         try:
             data = await asyncio.to_thread(_pickled, job)
         except Exception as exc:
-            logger.warning(
-                "parser_not_picklable",
-                extra={"parser": type(job.parser).__name__, "reason": str(exc)[:200]},
-            )
+            _note_unloadable(job, str(exc))
             return await _read_in_thread(job, on_progress)
-        async with self._slots:
-            self.state.busy += 1
-            try:
-                with observe.READERS_BUSY.track_inprogress():
-                    return await self._read(job, data, on_progress)
-            finally:
-                self.state.busy -= 1
+        try:
+            async with self._slots:
+                self.state.busy += 1
+                try:
+                    with observe.READERS_BUSY.track_inprogress():
+                        return await self._read(job, data, on_progress)
+                finally:
+                    self.state.busy -= 1
+        except _UnloadableError as exc:
+            _note_unloadable(job, str(exc))
+            return await _read_in_thread(job, on_progress)
 
     async def _read(self, job: ReadJob, data: bytes, on_progress: OnProgress) -> ReadOutcome:
         child = await self._take()
@@ -186,6 +187,7 @@ class ParserPool:
             sys.executable,
             "-m",
             "agentscope.app.rag.indexing.parser_child",
+            *(path for path in sys.path if path),  # parsers may live beside the main script
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -221,6 +223,8 @@ class ParserPool:
                         on_progress(_progress(message))
                     elif message["type"] == "done":
                         return _outcome(message)
+                    elif message["type"] == "unloadable":
+                        raise _UnloadableError(message["reason"])
                     else:
                         raise _error(message, job)
         except TimeoutError as exc:
@@ -243,12 +247,29 @@ class ParserPool:
         return ParserCrashError(filename=job.filename, context=context)
 
     async def _end(self, child: _Child) -> None:
+        """Kill the child and let the loop see the end of its pipes, or they stay open with it."""
         _kill(child)
-        await child.process.wait()
-        self.state.killed += 1
-        observe.READERS_ENDED.inc()
         if child.process.stdin is not None:
             child.process.stdin.close()
+        if child.process.stdout is not None:
+            with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+                while await child.process.stdout.read(MAX_MESSAGE_BYTES):
+                    pass
+        await child.process.wait()
+        await asyncio.sleep(0)
+        self.state.killed += 1
+        observe.READERS_ENDED.inc()
+
+
+class _UnloadableError(Exception):
+    """The child cannot load the parser or the chunker, though this process can."""
+
+
+def _note_unloadable(job: ReadJob, reason: str) -> None:
+    logger.warning(
+        "parser_not_picklable",
+        extra={"parser": type(job.parser).__name__, "reason": reason[:200]},
+    )
 
 
 def _pickled(job: ReadJob) -> bytes:

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -262,3 +264,62 @@ async def test_no_child_outlives_the_pool(tmp_path: Path) -> None:
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+SCRIPT = """
+import asyncio, sys
+from pathlib import Path
+from agentscope.app.rag.indexing.parser_pool import ParserPool
+from agentscope.app.rag.indexing.reading import ReadJob
+from agentscope.rag.chunker.approx_token import ApproxTokenChunker
+{load}
+
+async def main():
+    file = Path(__file__).with_name("a.mine")
+    file.write_text("hello")
+    job = ReadJob("d", file, "a.mine", Mine(), ApproxTokenChunker(), file.with_suffix(".spool"))
+    async with ParserPool(1) as pool:
+        print((await pool.read(job, on_progress=lambda progress: None)).chunk_count)
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+BESIDE = "from beside import Mine"
+# A module that only this process has: the child cannot import it.
+ONLY_HERE = """
+import types
+module = types.ModuleType("made_up")
+exec(Path(__file__).with_name("beside.py").read_text(), module.__dict__)
+sys.modules["made_up"] = module
+Mine = module.Mine
+Mine.__module__ = "made_up"
+"""
+MODULE = """
+from agentscope.message.blocks import TextBlock
+from agentscope.rag.document import Section
+from agentscope.rag.parser.base import ParserBase
+
+class Mine(ParserBase):
+    supported_media_types = ["application/x-mine"]
+
+    async def parse(self, file, filename):
+        return [Section(content=TextBlock(text=open(file).read()), source=filename)]
+"""
+
+
+@pytest.mark.parametrize("load", [BESIDE, ONLY_HERE], ids=["beside the script", "only here"])
+def test_a_parser_is_found_wherever_the_service_found_it(load: str, tmp_path: Path) -> None:
+    """Also in a module beside the main script; what no other process can load runs in a thread."""
+    (tmp_path / "beside.py").write_text(MODULE)
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(load=load))
+    (tmp_path / "elsewhere").mkdir()
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path / "elsewhere",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stdout.split()[:1] == ["1"], done.stderr
