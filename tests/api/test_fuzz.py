@@ -21,8 +21,8 @@ def test_no_made_up_request_breaks_the_service(service: RestService) -> None:
     known = {"knowledge_base_id": kb, "document_id": document}
     for result in schema.get_all_operations():
         operation: Any = result.ok()  # type: ignore[union-attr]  # our document is valid
-        if operation.path.startswith("/operator"):
-            continue  # an audit per example is slow; its bounds have tests of their own
+        if operation.path.startswith("/operator") or operation.path.endswith("/events"):
+            continue  # an audit is slow and an event stream endless; both have tests of their own
         _fuzz(service, operation, known)
 
 

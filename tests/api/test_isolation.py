@@ -86,6 +86,8 @@ def ask(
         options = {"json": {"name": "intruder"}}
     if method == "post" and path.endswith("/documents"):
         options = {"files": {"file": ("intruder.txt", b"intruder", "text/plain")}}
+    if path.endswith("/events"):
+        options = {"params": {"after": 0, "seconds": 0}}
     if path.endswith("/status"):
         options = {"params": {"ids": ids["document_id"]}}
     return service.call(method.upper(), url, user=user, **options)

@@ -15,6 +15,7 @@ from typing import Any
 from agentscope.app.access import DenyAllResourceAccessPolicy, ResourceAccessPolicyBase
 from agentscope.app.egress import EgressPolicy
 from agentscope.app.health import Health, Probe
+from agentscope.app.message_bus.announcer import announcing
 from agentscope.app.message_bus.base import MessageBus
 from agentscope.app.rag.blob_store.base import BlobStoreBase, StreamingBlobStore
 from agentscope.app.rag.blob_store.documented import as_streaming
@@ -27,6 +28,7 @@ from agentscope.app.rag.indexing.reading import ReadLimits
 from agentscope.app.rag.indexing.sweeper import Sweeper
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.rag.provider_models import ProviderModels, check_secret_key
+from agentscope.app.rag.service.events import EventFeed
 from agentscope.app.rag.service.limits import ServiceLimits
 from agentscope.app.rag.service.parts import CredentialParts, KnowledgeBaseService
 from agentscope.app.records import Policy
@@ -93,6 +95,7 @@ class RunningParts:
     service: KnowledgeBaseService | None
     health: Health
     operator_key: str
+    events: EventFeed
     consumer: Consumer | None = None
 
 
@@ -130,6 +133,7 @@ async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts
             service=service,
             health=Health(version, probes, _switched_off(wiring)),
             operator_key=operator_key(wiring.secrets),
+            events=await stack.enter_async_context(EventFeed(storage, bus)),
             consumer=consumer,
         )
 
@@ -208,6 +212,7 @@ class _Opened:
             or ReadLimits(wall_seconds=wiring.policy.timings.parse_timeout.total_seconds()),
             max_file_bytes=wiring.place.service_limits.upload_bytes,
             temporary=wiring.place.scratch,
+            on_ended=(await stack.enter_async_context(announcing(self.bus))).note,
         )
         consumer = await stack.enter_async_context(indexing(parts))
         await _settled(consumer)

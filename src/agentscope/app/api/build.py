@@ -18,6 +18,7 @@ from agentscope.app.api import (
     documents,
     download,
     errors,
+    events,
     health,
     keys,
     knowledge_bases,
@@ -37,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
 _METHODS = ("GET", "POST", "PATCH", "DELETE", "OPTIONS")
-_SENT_HEADERS = ("X-User-ID", "Content-Type", "Authorization", "Range", "Idempotency-Key")
+_SENT_HEADERS = ("X-User-ID", "Content-Type", "Authorization", "Range", "Idempotency-Key", "Last-Event-ID")
 _SHOWN_HEADERS = ("Content-Disposition", "Content-Range", "Retry-After", "ETag")
 
 
@@ -106,6 +107,7 @@ def _routers(options: WebOptions) -> list[APIRouter]:
         # Fixed paths come before those with an id in the same place.
         routers += [
             knowledge_bases.router,
+            events.router,
             search.router,
             documents.router,
             upload.router,

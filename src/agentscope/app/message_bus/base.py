@@ -32,6 +32,11 @@ class MessageBusKeys:
         """Return the channel that says: this document was deleted, stop its run."""
         return "agentscope:index:cancel"
 
+    @staticmethod
+    def events_signal() -> str:
+        """Return the channel that says: this user has new events."""
+        return "agentscope:events"
+
 
 class MessageBus(abc.ABC):
     """Carries hints between the API and the workers."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope.app.egress import EgressPolicy
+from agentscope.app.message_bus.announcer import announcing
 from agentscope.app.message_bus.base import MessageBus
 from agentscope.app.rag.blob_store.base import BlobStoreBase
 from agentscope.app.rag.blob_store.documented import as_streaming
@@ -150,6 +151,7 @@ async def working(
             max_batch=settings.max_batch,
             node_id=settings.node_id,
             temporary=settings.temporary,
+            on_ended=(await stack.enter_async_context(announcing(message_bus))).note,
         )
         yield await stack.enter_async_context(indexing(parts))
 

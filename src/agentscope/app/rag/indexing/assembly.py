@@ -52,6 +52,8 @@ class IndexingParts:
     temporary: Path | None = None
     clock: Clock = field(default_factory=SystemClock)
     rng: random.Random = field(default_factory=random.Random)
+    on_ended: Callable[[str], None] = lambda user_id: None
+    """Called with the owner when a run ended, however it did."""
 
 
 def default_node_id() -> str:
@@ -106,6 +108,7 @@ async def indexing(
             policy=parts.policy,
             clock=parts.clock,
             rng=parts.rng,
+            on_ended=parts.on_ended,
         )
         consumer = Consumer(
             storage=parts.storage,

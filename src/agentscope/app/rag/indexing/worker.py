@@ -46,6 +46,7 @@ class IndexWorker:
         policy: Policy,
         clock: Clock,
         rng: random.Random | None = None,
+        on_ended: Callable[[str], None] = lambda user_id: None,
     ) -> None:
         self._storage = storage
         self._pipeline = pipeline
@@ -54,6 +55,7 @@ class IndexWorker:
         self._rng = rng or random.Random()  # noqa: S311  # spreads retries, keeps no secret
         self._attempts: dict[str, Attempt] = {}
         self._stopping = asyncio.Event()
+        self._on_ended = on_ended
         self.breaker = Breaker(clock)
 
     def nudge(self, document_id: str) -> None:
@@ -84,6 +86,7 @@ class IndexWorker:
                 await self._run(attempt)
         finally:
             attempt.stage_ended()
+            self._on_ended(document.user_id)
             if self._attempts.get(document.id) is attempt:
                 del self._attempts[document.id]
 

@@ -17,6 +17,7 @@ async def hint_index(bus: MessageBus, document: DocumentRecord) -> None:
         async with asyncio.timeout(HINT_SECONDS):
             await bus.queue_push(MessageBusKeys.index_tasks_queue(), task)
             await bus.publish(MessageBusKeys.index_tasks_signal(), {})
+            await bus.publish(MessageBusKeys.events_signal(), {"user_id": document.user_id})
     except Exception:
         # The document is due in storage; a worker finds it at its next poll.
         logger.warning("index_hint_lost", extra=task, exc_info=True)
@@ -28,6 +29,7 @@ async def hint_cancel(bus: MessageBus, document: DocumentRecord) -> None:
     try:
         async with asyncio.timeout(HINT_SECONDS):
             await bus.publish(MessageBusKeys.cancel_signal(), task)
+            await bus.publish(MessageBusKeys.events_signal(), {"user_id": document.user_id})
     except Exception:
         logger.warning("cancel_hint_lost", extra=task, exc_info=True)
 
