@@ -75,8 +75,6 @@ class RestService:
         self.app = app
         self.check = OpenApiCheck(app.openapi())
         self._address = client_address
-        self._loop = asyncio.new_event_loop()
-        self._stop = asyncio.Event()
         self._started = threading.Event()
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="rest-service")
@@ -99,16 +97,15 @@ class RestService:
         self._thread.join(60)
 
     def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
         try:
-            self._loop.run_until_complete(self._live())
+            asyncio.run(self._live())
         except BaseException as exc:  # told to whoever waits for the start
             self._error = exc
         finally:
             self._started.set()
-            self._loop.close()
 
     async def _live(self) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         transport = httpx.ASGITransport(
             app=self.app, client=(self._address, 50_000), raise_app_exceptions=True
         )

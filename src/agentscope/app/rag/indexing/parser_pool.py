@@ -178,7 +178,8 @@ class ParserPool:
         try:
             child = await (spare or self._start())
         finally:
-            if not self._closed:
+            # One spare, however many slots came here at once: a second one would be forgotten.
+            if not self._closed and self._spare is None:
                 self._spare = self._background.spawn(self._start())
         return child
 
