@@ -154,7 +154,7 @@ def operator_headers(settings: Settings) -> dict[str, str]:
     """Return the headers of operator routes: the key that was set, or the data directory's own."""
     key = settings.operator_key
     directory = DataDirectory(settings.data_dir)
-    if key is None and (directory.path / "secret.key").is_file():
+    if key is None and (settings.secret_key or (directory.path / "secret.key").is_file()):
         key = operator_key(directory.secrets(settings.secret_key))
     return {"Authorization": f"Bearer {key}"} if key else {}
 
