@@ -87,11 +87,15 @@ async def insert(storage: StorageBase, records: list[DocumentRecord]) -> None:
     if isinstance(documents, RedisDocuments):
         server = documents._server
         first = server.keys.document(records[0].id)
-        micros = (await server.load_one(first))[0]
-        commit = Commit(server.keys, first, micros)
-        for record in records:
-            commit.document(document_write(None, record, record.created_at))
-        await server.commit(commit)
+
+        async def step(_: int) -> None:
+            micros = (await server.load_one(first))[0]
+            commit = Commit(server.keys, first, micros)
+            for record in records:
+                commit.document(document_write(None, record, record.created_at))
+            await server.commit(commit)
+
+        await server.repeated(step)
         return
     assert isinstance(documents, SQLDocuments)
 
