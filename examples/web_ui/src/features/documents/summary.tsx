@@ -49,6 +49,7 @@ export function SummaryBar({ totals, actions, notUpdating }: SummaryProps) {
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <p className="min-w-0 flex-1 basis-60 text-sm font-medium tabular-nums" data-testid="summary">
           {sentence}
+          {left !== null && working > 0 && ' '}
           {left !== null && working > 0 && (
             <span className="ml-2 font-normal text-soft">
               {left < 60 ? t('summary.underAMinute') : t('summary.minutesLeft', { count: Math.round(left / 60) })}
