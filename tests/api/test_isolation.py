@@ -14,6 +14,8 @@ MARK = f"mark{uuid.uuid4().hex[:8]}"
 NO_TENANT = {"/health", "/metrics", "/credential/schemas", "/embedding-model/"}
 EMPTY_IS_FINE = {"/knowledge_bases/{knowledge_base_id}/documents/status"}
 BODIES: dict[str, Any] = {
+    "/webhooks/{webhook_id}": {"json": {"url": "http://127.0.0.1:9/intruder"}},
+    "/webhooks/{webhook_id}/replay": {"json": {"after": 0}},
     "/knowledge_bases/{knowledge_base_id}/search": {"json": {"query": MARK}},
     "/credential/{credential_id}": {
         "json": {"data": {"type": "openai_credential", "api_key": "x"}}
@@ -40,11 +42,16 @@ class Owner:
         document = self.service.ready(kb, f"{MARK}.txt", content, user=self.user)
         self.ids |= {"knowledge_base_id": kb, "document_id": document}
 
+        body = {"url": f"http://127.0.0.1:9/{MARK}", "enabled": False}
+        made = call("POST", "/webhooks/", status=201, user=self.user, json=body)
+        self.ids["webhook_id"] = made["id"]
+
     def seen(self) -> list[str]:
         kb, document = self.ids["knowledge_base_id"], self.ids["document_id"]
         paths = [
             "/knowledge_bases/",
             "/credential/",
+            "/webhooks/",
             f"/knowledge_bases/{kb}/documents",
             f"/knowledge_bases/{kb}/documents/{document}",
             f"/knowledge_bases/{kb}/documents/{document}/chunks",

@@ -31,6 +31,8 @@ from agentscope.app.rag.provider_models import ProviderModels, check_secret_key
 from agentscope.app.rag.service.events import EventFeed
 from agentscope.app.rag.service.limits import ServiceLimits
 from agentscope.app.rag.service.parts import CredentialParts, KnowledgeBaseService
+from agentscope.app.rag.service.webhook_delivery import WebhookSender
+from agentscope.app.rag.service.webhooks import Webhooks
 from agentscope.app.records import Policy
 from agentscope.app.storage.base import StorageBase
 from agentscope.clock import SystemClock
@@ -96,6 +98,7 @@ class RunningParts:
     health: Health
     operator_key: str
     events: EventFeed
+    webhooks: Webhooks
     consumer: Consumer | None = None
 
 
@@ -108,9 +111,10 @@ async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts
         bus = await stack.enter_async_context(wiring.message_bus)
         if wiring.workspace_manager is not None:
             await stack.enter_async_context(wiring.workspace_manager)
+        allow_url = wiring.place.allow_url
         pool = EmbeddingModelPool(
             local=LocalEmbeddingModel() if wiring.local_embedding else None,
-            allow_url=wiring.place.allow_url,
+            allow_url=allow_url,
         )
         stack.push_async_callback(pool.aclose)
         models = ProviderModels(storage, wiring.secrets, pool)
@@ -121,7 +125,7 @@ async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts
             started_at=await storage.now(),
             local_embedding=wiring.local_embedding,
             limits=wiring.place.service_limits,
-            discovery=ModelDiscovery(Transport(allow_url=wiring.place.allow_url)),
+            discovery=ModelDiscovery(Transport(allow_url=allow_url)),
             forget_model=models.forget,
         )
         service, consumer = None, None
@@ -133,9 +137,16 @@ async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts
             service=service,
             health=Health(version, probes, _switched_off(wiring)),
             operator_key=operator_key(wiring.secrets),
+            webhooks=_sending(stack, Webhooks(storage, wiring.secrets, allow_url=allow_url)),
             events=await stack.enter_async_context(EventFeed(storage, bus)),
             consumer=consumer,
         )
+
+
+def _sending(stack: AsyncExitStack, webhooks: Webhooks) -> Webhooks:
+    """Send to the webhooks while the stack is open."""
+    stack.push_async_callback(_cancel, asyncio.create_task(WebhookSender(webhooks).run()))
+    return webhooks
 
 
 def operator_key(secrets: SecretBox) -> str:

@@ -27,6 +27,7 @@ from agentscope.app.api import (
     operator,
     search,
     upload,
+    webhooks,
 )
 from agentscope.app.api.deps import AppState
 from agentscope.app.api.guards import BodyLimit, HostCheck, NoSurprises
@@ -38,7 +39,14 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
 _METHODS = ("GET", "POST", "PATCH", "DELETE", "OPTIONS")
-_SENT_HEADERS = ("X-User-ID", "Content-Type", "Authorization", "Range", "Idempotency-Key", "Last-Event-ID")
+_SENT_HEADERS = (
+    "X-User-ID",
+    "Content-Type",
+    "Authorization",
+    "Range",
+    "Idempotency-Key",
+    "Last-Event-ID",
+)
 _SHOWN_HEADERS = ("Content-Disposition", "Content-Range", "Retry-After", "ETag")
 
 
@@ -108,6 +116,7 @@ def _routers(options: WebOptions) -> list[APIRouter]:
         routers += [
             knowledge_bases.router,
             events.router,
+            webhooks.router,
             search.router,
             documents.router,
             upload.router,
