@@ -241,8 +241,10 @@ class World:
     def suspend(self, process: Process, seconds: float) -> None:
         """Pause the machine of a process: its clock stands still, so its deadlines come late."""
         self.note("suspend", process.name, f"{seconds:.1f}s")
-        process.lag += seconds
-        self.loop.freeze(process, seconds)
+        already = max(0.0, process.frozen_until - self.loop.time())
+        if seconds > already:
+            process.lag += seconds - already
+            self.loop.freeze(process, seconds)
 
     async def drain(self, process: Process) -> None:
         """End a worker gently."""

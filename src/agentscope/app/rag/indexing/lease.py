@@ -16,6 +16,8 @@ logger = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 1.0
 RENEW_RETRY_SECONDS = 3.0
+GRAIN_SECONDS = 0.001
+"""Waits shorter than this are over: the sum of clock readings is not exact, and would spin."""
 
 
 class Lease:
@@ -69,9 +71,9 @@ class Lease:
 
     async def keep(self) -> None:
         """Renew until the run is lost or past its deadline; returns only then."""
-        while self.left() > 0:
+        while self.left() > GRAIN_SECONDS:
             await self._pause()
-            if self.left() <= 0:
+            if self.left() <= GRAIN_SECONDS:
                 break
             try:
                 await self._renew()
@@ -96,7 +98,7 @@ class Lease:
             wait = min(beat, self.deadline) - now
             if self._news():
                 wait = min(wait, soonest - now)
-            if wait <= 0:
+            if wait <= GRAIN_SECONDS:
                 return
             self._wake.clear()
             try:
