@@ -35,7 +35,7 @@ def application(settings: Settings, place: Place, **options: Any) -> "FastAPI":
         place.blobs(),
         settings.index,
         title=TITLE,
-        identity=_identity(settings, storage),
+        identity=identity_of(settings, storage),
         secret_key=settings.secret_key or place.directory.key_text(),
         cors_origins=settings.cors_origins,
         timings=settings.timings(),
@@ -59,7 +59,8 @@ def egress(settings: Settings) -> EgressPolicy:
     )
 
 
-def _identity(settings: Settings, storage: StorageBase) -> IdentityBase:
+def identity_of(settings: Settings, storage: StorageBase) -> IdentityBase:
+    """Return who says who is calling: the header, or keys and, if a provider is set, its tokens."""
     if settings.identity == "header":
         return HeaderIdentity()
     keys = ApiKeyIdentity(storage)

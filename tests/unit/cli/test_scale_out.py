@@ -13,6 +13,7 @@ from agentscope.cli.entry import main
 from agentscope.cli.postgres_cluster import PostgresCluster
 from agentscope.testing.live_service import connected
 from agentscope.testing.processes import Served, serving
+from agentscope.testing.servers import postgres, redis
 
 TEXTS = [
     "Annual leave is twenty-five days.",
@@ -77,6 +78,59 @@ def test_workers_join_the_postgresql_of_a_service(folder: Path) -> None:
     assert cluster.exists
     code, output = run("audit", "--data-dir", str(data))  # starts the server for itself
     assert (code, output.splitlines()[-1]) == (0, "Nothing is wrong.")
+
+
+@pytest.mark.server
+def test_a_killed_service_finds_its_postgresql_again(folder: Path) -> None:
+    """The server outlives the process that started it; the next one takes it over."""
+    data = folder / "data"
+    arguments = ["--postgres", "embedded"]
+    with serving(data, arguments=arguments) as service, connected(service.base_url) as client:
+        base = client.knowledge_base("Handbook")
+    address = PostgresCluster(data).address()
+    with serving(data) as service, connected(service.base_url) as client:  # it remembers
+        assert client.json("GET", f"/knowledge_bases/{base}")["name"] == "Handbook"
+        assert PostgresCluster(data).address() == address
+        assert service.terminate() == 0
+    cluster = data / "postgres" / "cluster"
+    assert not (cluster / "postmaster.pid").exists()
+
+
+@pytest.mark.server
+def test_parts_on_servers_of_their_own_are_named_by_address(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records in Redis, vectors in PostgreSQL, files in a folder; callers with API keys."""
+    with redis(options=["--appendfsync", "everysec"]) as records, postgres() as vectors:
+        monkeypatch.setenv("AGENTSCOPE_STORAGE_URL", records.url)
+        monkeypatch.setenv("AGENTSCOPE_VECTORS_URL", vectors.url)
+        monkeypatch.setenv("AGENTSCOPE_BLOBS_URL", (folder / "files").as_uri())
+        monkeypatch.setenv("AGENTSCOPE_SECRET_KEY", "a-key-of-this-test-0123456789abcdef")
+        joined = worker(folder / "another", folder / "worker.log")
+        options = ["--no-index", "--identity", "api_key"]
+        with serving(folder / "api", arguments=options) as service:
+            key = run(
+                *("keys", "create", "--for", "alice", "--name", "first", "--capability", "admin"),
+                *("--url", service.base_url),
+            )[1].strip()
+            (folder / "leave.txt").write_text("Annual leave is twenty-five days.")
+            joined.start()
+            try:
+                joined.wait_for_log("The worker is ready.")
+                here = ["--api-key", key, "--url", service.base_url]
+                assert run("ingest", str(folder / "leave.txt"), "--kb", "H", *here) == (
+                    0,
+                    "1 ready, 0 failed, 0 unchanged, 0 refused\n",
+                )
+                assert run("search", "leave", "--kb", "H", "--url", service.base_url)[0] == 1
+                assert "twenty-five" in run("search", "leave", "--kb", "H", *here)[1]
+                code, output = run("doctor", "--url", service.base_url)
+            finally:
+                joined.kill()
+    assert code == 1
+    assert "1 service, 1 worker" in output
+    assert "1 problems." in output
+    assert "appendfsync always" in output
 
 
 @pytest.mark.server
