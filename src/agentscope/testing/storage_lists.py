@@ -265,6 +265,9 @@ class LedgerSuite(StorageCase):
             await registry.put("key", {"id": "k"})
             assert await registry.get("worker:1") == {"types": ["text/plain"]}
             assert list(await registry.list("worker:")) == ["worker:1", "worker:2"]
+            assert list(await registry.list("worker:", after="worker:1")) == ["worker:2"]
+            assert await registry.list("worker:", after="worker:2") == {}
+            assert list(await registry.list("worker:", after="a")) == ["worker:1", "worker:2"]
             assert await registry.list("worker:", limit=1) == {
                 "worker:1": {"types": ["text/plain"]}
             }

@@ -13,6 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from agentscope.app.api import (
     agents,
+    audit_log,
     credentials,
     docs,
     documents,
@@ -108,6 +109,7 @@ def _routers(options: WebOptions) -> list[APIRouter]:
         credentials.router,
         credentials.models_router,
         agents.router,
+        audit_log.router,
         keys.router,
         keys.operator_router,
     ]
@@ -144,6 +146,7 @@ def _middleware(options: WebOptions) -> list[Middleware]:
     layers.extend(options.extra_middlewares)
     layers.append(Middleware(NoSurprises))
     layers.append(Middleware(BodyLimit, limit=options.limits.json_body_bytes))
+    layers.append(Middleware(audit_log.Audited))
     return layers
 
 

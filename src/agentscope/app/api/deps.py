@@ -70,6 +70,7 @@ async def current_caller(
     del x_user_id  # stands here for the OpenAPI document; the identity reads the headers itself
     caller = await identified(request)
     if caller is not None:
+        request.state.caller = caller  # for the audit log, which stands around the routes
         return caller
     identity = state_of(request).identity
     if identity.required_header:

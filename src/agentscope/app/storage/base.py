@@ -254,8 +254,10 @@ class RegistryStorage(abc.ABC):
         """Return the value, or None."""
 
     @abc.abstractmethod
-    async def list(self, prefix: str, *, limit: int = 1000) -> dict[str, Mapping[str, Any]]:
-        """Return live entries whose key starts with `prefix`, ordered by key."""
+    async def list(
+        self, prefix: str, *, after: str = "", limit: int = 1000
+    ) -> dict[str, Mapping[str, Any]]:
+        """Return live entries whose key starts with `prefix` and is > `after`, ordered by key."""
 
     @abc.abstractmethod
     async def delete(self, key: str) -> None:

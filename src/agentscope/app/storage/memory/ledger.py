@@ -105,10 +105,12 @@ class InMemoryRegistry(RegistryStorage):
         value, expires = self._state.registry.get(key, (None, None))
         return value if expires is None or expires > self._state.now() else None
 
-    async def list(self, prefix: str, *, limit: int = 1000) -> dict[str, Mapping[str, Any]]:
+    async def list(
+        self, prefix: str, *, after: str = "", limit: int = 1000
+    ) -> dict[str, Mapping[str, Any]]:
         found: dict[str, Mapping[str, Any]] = {}
         for key in sorted(self._state.registry):
-            value = await self.get(key) if key.startswith(prefix) else None
+            value = await self.get(key) if key.startswith(prefix) and key > after else None
             if value is not None and len(found) < limit:
                 found[key] = value
         return found

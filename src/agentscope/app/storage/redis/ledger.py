@@ -194,10 +194,12 @@ class RedisRegistry(RegistryStorage):
         _micros, now, _version, body = await self._server.load_one(self._server.keys.entry(key))
         return _live(body, now)
 
-    async def list(self, prefix: str, *, limit: int = 1000) -> dict[str, Mapping[str, Any]]:
+    async def list(
+        self, prefix: str, *, after: str = "", limit: int = 1000
+    ) -> dict[str, Mapping[str, Any]]:
         server, keys = self._server, self._server.keys
         found: dict[str, Mapping[str, Any]] = {}
-        start = f"[{prefix}"
+        start = f"({after}" if after >= prefix else f"[{prefix}"
         while len(found) < limit:
             answer = await server.run(
                 scripts.ENTRIES,

@@ -188,12 +188,16 @@ class SQLRegistry(RegistryStorage):
         )
         return None if row is None else load_json(row[0])
 
-    async def list(self, prefix: str, *, limit: int = 1000) -> dict[str, Mapping[str, Any]]:
+    async def list(
+        self, prefix: str, *, after: str = "", limit: int = 1000
+    ) -> dict[str, Mapping[str, Any]]:
         rows = await self._database.read(
             lambda session: session.rows(
                 "SELECT name, value FROM registry WHERE name >= :prefix AND name < :end "
-                "AND (expires_at IS NULL OR expires_at > :now) ORDER BY name LIMIT :limit",
+                "AND name > :after AND (expires_at IS NULL OR expires_at > :now) "
+                "ORDER BY name LIMIT :limit",
                 prefix=prefix,
+                after=after,
                 end=prefix + "\U0010ffff",
                 now=to_micros(session.now()),
                 limit=limit,
