@@ -14,11 +14,12 @@ from typing import Any
 
 import httpx
 
-from agentscope.testing.servers import postgres_server, redis_server
+from agentscope.testing import servers
 from benchmarks.chaos.history import USERS, History
 from benchmarks.chaos.stack import Stack
 
 QUIET_SECONDS = 120
+DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
 
 
 async def run(stack: Stack, minutes: float, seed: int) -> dict[str, Any]:
@@ -78,9 +79,9 @@ def main() -> int:
         work = Path(exits.enter_context(tempfile.TemporaryDirectory(prefix="chaos")))
         urls = {}
         if args.backend != "embedded":
-            urls["CHAOS_POSTGRES"] = exits.enter_context(postgres_server()).url
+            urls["CHAOS_POSTGRES"] = exits.enter_context(servers.postgres()).url
         if args.backend == "redis":
-            urls["CHAOS_REDIS"] = exits.enter_context(redis_server()).url
+            urls["CHAOS_REDIS"] = exits.enter_context(servers.redis(options=DURABLE)).url
         stack = Stack(args.backend, work, urls)
         exits.callback(stack.stop)
         result = asyncio.run(run(stack, args.minutes, args.seed))
