@@ -47,7 +47,7 @@ def highlights(text: str, terms: frozenset[str]) -> list[tuple[int, int]]:
 def _aligned(text: str) -> tuple[str, Sequence[int]]:
     """Return normalised text and, for each of its positions and the end, the place in `text`."""
     normalised = normalise(text)
-    if len(normalised) == len(text) and unicodedata.is_normalized("NFKC", text):
+    if len(normalised) == len(text) and all(map(_stays_one, set(text))):
         return normalised, range(len(text) + 1)
     pieces: list[str] = []
     offsets: list[int] = []
@@ -66,6 +66,12 @@ def _aligned(text: str) -> tuple[str, Sequence[int]]:
 @functools.lru_cache(maxsize=16_384)
 def _piece(text: str) -> str:
     return normalise(text)
+
+
+@functools.lru_cache(maxsize=16_384)
+def _stays_one(character: str) -> bool:
+    """Say whether the character becomes one character, whatever stands beside it."""
+    return not _joins(character) and len(normalise(character)) == 1
 
 
 def _spread(start: int, end: int, length: int) -> list[int]:
