@@ -3,6 +3,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
+# Package downloads trust what the machine trusts, also behind a proxy with its own authority.
+export UV_SYSTEM_CERTS := true
+
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
@@ -27,12 +30,15 @@ help:  ## list the tasks
 
 .venv/.run: pyproject.toml $(PINS) | .venv/bin/uv
 	@echo "setting up (.venv) ..."
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c $(PINS) -e '.[$(RUN_EXTRAS)]'
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c $(PINS) -e '.[$(RUN_EXTRAS)]' || \
+		$(BIN)/python -m pip install --quiet -c $(PINS) -e '.[$(RUN_EXTRAS)]'
 	@touch $@
 
 .venv/.dev: pyproject.toml $(PINS) | .venv/bin/uv
 	@echo "setting up for development (.venv) ..."
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c $(PINS) -e '.[$(ALL_EXTRAS)]' --group dev
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c $(PINS) -e '.[$(ALL_EXTRAS)]' --group dev || { \
+		$(BIN)/python -m pip install --quiet --upgrade pip && \
+		$(BIN)/python -m pip install --quiet -c $(PINS) -e '.[$(ALL_EXTRAS)]' --group dev; }
 	@touch $@ .venv/.run
 
 setup: .venv/.run  ## install what `make run` needs into .venv

@@ -56,6 +56,7 @@ class History:
                     "base_url": f"{self.provider_url}/v1",
                 }
                 answer = await http.post("/credential/", json={"data": data})
+                assert answer.status_code == 201, answer.text
                 credential = answer.raise_for_status().json()["credential_id"]
                 self.knowledge_bases[user] = [
                     await self.new_knowledge_base(http, credential) for _ in range(2)
