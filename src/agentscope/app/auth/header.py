@@ -26,7 +26,18 @@ class HeaderIdentity(IdentityBase):
             return None
         if not value.strip():
             raise AuthenticationError("X-User-ID header is required.")
-        return Caller(check_user_id(value))
+        return Caller(check_user_id(decoded(value)))
+
+
+def decoded(value: str) -> str:
+    """Return a header value as text: UTF-8 where the bytes are, else Latin-1 as HTTP has it.
+
+    Scripts send UTF-8, browsers only Latin-1; both then name the same user.
+    """
+    try:
+        return value.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return value
 
 
 def check_user_id(value: str) -> str:

@@ -27,3 +27,15 @@ async def test_a_value_that_cannot_be_stored_is_refused(value: str) -> None:
     """Too long, or with control characters."""
     with pytest.raises(InvalidInputError):
         await HeaderIdentity().identify({"X-User-ID": value})
+
+
+async def test_a_name_beyond_ascii_is_one_user_however_it_is_sent() -> None:
+    """UTF-8 bytes of a script and Latin-1 of a browser."""
+    for sent, user in (
+        ("团队/c".encode().decode("latin-1"), "团队/c"),
+        ("é".encode().decode("latin-1"), "é"),
+        ("é", "é"),
+    ):
+        caller = await HeaderIdentity().identify({"X-User-ID": sent})
+        assert caller is not None
+        assert caller.user_id == user
