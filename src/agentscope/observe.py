@@ -10,7 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Metric,
+    generate_latest,
+    start_http_server,
+)
 
 REGISTRY: Final = CollectorRegistry()
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -144,6 +152,22 @@ DELIVERIES = Counter(
 def exposition() -> bytes:
     """Return all measurements in the text format of Prometheus."""
     return generate_latest(_WithoutBirthdays())
+
+
+@contextmanager
+def served(host: str, port: int) -> Iterator[int]:
+    """Show the measurements over HTTP, from a thread, while the context is open; give the port.
+
+    Raises:
+        OSError: the address cannot be used.
+    """
+    server, thread = start_http_server(port, host, registry=_WithoutBirthdays())
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 class _WithoutBirthdays:

@@ -3,14 +3,17 @@
 import re
 from pathlib import Path
 
+import httpx
 import pytest
+import yaml
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from agentscope import observe
 from agentscope.testing.rest import RestService, memory_app
 
-REFERENCE = Path(__file__).parents[2] / "docs/reference/metrics.md"
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "docs/reference/metrics.md"
 
 
 def _scraped(service: RestService) -> dict[str, Metric]:
@@ -90,3 +93,36 @@ def test_refusals_for_haste_are_counted_apart(status: int, label: str) -> None:
     before = child._value.get()
     observe.provider_answered(status)
     assert child._value.get() == before + 1
+
+
+def test_a_worker_shows_its_metrics_on_a_port() -> None:
+    """The same text as `/metrics`, without the web framework."""
+    with observe.served("127.0.0.1", 0) as port:
+        answer = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False)
+    names = {family.name for family in text_string_to_metric_families(answer.text)}
+    assert "rag_index_runs" in names
+    assert not any(name.endswith("_created") for name in names)
+
+
+@pytest.mark.parametrize("name", ["grafana/dashboard.json", "prometheus/alerts.yaml"])
+def test_dashboard_and_alerts_name_metrics_that_exist(name: str) -> None:
+    """No panel and no rule is about nothing."""
+    text = (ROOT / "deploy" / name).read_text()
+    known = {family.name for family in observe.families()}
+    used = {re.sub(r"_(bucket|count|sum)$", "", word) for word in re.findall(r"rag_\w+", text)}
+    assert used
+    assert used <= known
+
+
+def test_every_metric_is_on_the_dashboard() -> None:
+    """What is worth measuring is worth showing."""
+    text = (ROOT / "deploy/grafana/dashboard.json").read_text()
+    assert [family.name for family in observe.families() if family.name not in text] == []
+
+
+def test_every_alert_says_what_to_do() -> None:
+    """The page and the rules name the same alerts."""
+    rules = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yaml").read_text())
+    alerts = {rule["alert"] for group in rules["groups"] for rule in group["rules"]}
+    page = (ROOT / "docs/how-to/observe.md").read_text()
+    assert alerts == set(re.findall(r"^\| `(Rag\w+)` \|", page, re.MULTILINE))

@@ -43,6 +43,9 @@ class Settings:
     secret_key: str | None = _setting(
         None, "Seals credentials; newest first, separated by commas. Default: a file in `data_dir`."
     )
+    metrics_port: int = _setting(
+        0, "Where a worker shows its metrics, on `host`; 0: nowhere. `serve` has `/metrics`."
+    )
     operator_key: str | None = _setting(None, "Key for operator routes, for client commands.")
     allow_header_identity: bool = _setting(
         False, "Listen beyond this machine although any caller may name any user."

@@ -73,6 +73,8 @@ def _settings(settings: Settings, place: Place) -> WorkerSettings:
         local_embedding=settings.local_embedding,
         allow_url=egress(settings).check,
         temporary=place.directory.scratch,
+        metrics_host=settings.host,
+        metrics_port=settings.metrics_port or None,
     )
 
 

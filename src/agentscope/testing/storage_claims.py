@@ -108,6 +108,7 @@ class ClaimSuite(StorageCase):
             for _ in range(5):
                 await world.upload(base)
             assert len(await world.claim(limit=2)) == 2
+            assert await world.storage.documents.unfinished() == 5
             assert len(await world.claim(limit=10)) == 3
             assert await world.claim(limit=10) == []
 

@@ -5,11 +5,12 @@ import contextlib
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from agentscope import observe
 from agentscope.app.egress import EgressPolicy
 from agentscope.app.message_bus.announcer import announcing
 from agentscope.app.message_bus.base import MessageBus
@@ -28,6 +29,7 @@ from agentscope.app.storage.base import StorageBase
 from agentscope.credential.sealing import SecretBox
 from agentscope.embedding.local import LocalEmbeddingModel
 from agentscope.embedding.registry import EmbeddingModelPool
+from agentscope.errors import ConfigurationError
 from agentscope.rag.parser.base import ParserBase
 from agentscope.rag.parser.registry import ParserRegistry
 
@@ -49,6 +51,8 @@ class WorkerSettings:
     local_embedding: bool = True
     allow_url: Callable[[str], None] = field(default_factory=lambda: EgressPolicy().check)
     temporary: Path | None = None
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = None  # None: not shown; 0: any free port
 
 
 async def run_worker(  # noqa: PLR0913 -- the documented signature
@@ -71,13 +75,15 @@ async def run_worker(  # noqa: PLR0913 -- the documented signature
     local_embedding: bool = True,
     allow_url: Callable[[str], None] | None = None,
     temporary_directory: Path | None = None,
+    metrics_port: int | None = None,
 ) -> None:
     """Index until SIGINT or SIGTERM, then drain and return; a second signal exits at once.
 
     The back ends are entered and left here. `chunker` is the default for knowledge bases that
     were created without one, `chunkers` what they may have chosen. `parser_executor` only says
     how many reading processes there are. The secret key is `secret_key`, else
-    `AGENTSCOPE_SECRET_KEY`, else the content of `~/.config/agentscope/secret.key`.
+    `AGENTSCOPE_SECRET_KEY`, else the content of `~/.config/agentscope/secret.key`. With a
+    `metrics_port` the worker's own metrics are shown there, on the loopback address.
 
     Raises:
         ConfigurationError: the secret key is not the one of the stored credentials.
@@ -93,6 +99,7 @@ async def run_worker(  # noqa: PLR0913 -- the documented signature
         local_embedding=local_embedding,
         allow_url=allow_url or EgressPolicy().check,
         temporary=temporary_directory,
+        metrics_port=metrics_port,
     )
     stop = asyncio.Event()
     with _signals(stop):
@@ -123,6 +130,8 @@ async def working(
     """Work while the context is open; leaving it drains and then closes the back ends."""
     logger.info("index_worker_starting", extra={"node_id": settings.node_id})
     async with contextlib.AsyncExitStack() as stack:
+        if settings.metrics_port is not None:
+            stack.enter_context(_metrics(settings.metrics_host, settings.metrics_port))
         await stack.enter_async_context(storage)
         secrets = settings.secrets or secret_box(None)
         await check_secret_key(storage, secrets)
@@ -154,6 +163,18 @@ async def working(
             on_ended=(await stack.enter_async_context(announcing(message_bus))).note,
         )
         yield await stack.enter_async_context(indexing(parts))
+
+
+@contextlib.contextmanager
+def _metrics(host: str, port: int) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        try:
+            taken = stack.enter_context(observe.served(host, port))
+        except OSError as exc:
+            message = f"Port {port} for metrics cannot be used: {exc.strerror}."
+            raise ConfigurationError(message) from exc
+        logger.info("metrics_shown", extra={"host": host, "port": taken})
+        yield
 
 
 def _readers(executor: Any, slots: int) -> int:
