@@ -20,7 +20,7 @@ from agentscope.rag.knowledge_base import KnowledgeBase
 from agentscope.rag.vector_store.base import RunVectorStore
 
 DEPTH = 10
-CHUNKS_ASKED = 50
+CHUNKS_ASKED = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,10 @@ class RetrievalSet:
     judgements: Mapping[str, Mapping[str, float]]
 
 
-def read_set(folder: Path, *, queries: Path | None = None) -> RetrievalSet:
+def read_set(folder: Path, *, queries: Path | None = None, every: int = 1) -> RetrievalSet:
     """Read a set; `queries` names a folder whose questions are asked instead.
+
+    Only each `every`th question is taken.
 
     Questions without judgements are left out, and so are documents without text.
     """
@@ -50,6 +52,7 @@ def read_set(folder: Path, *, queries: Path | None = None) -> RetrievalSet:
         for row in _rows((queries or folder) / "queries.jsonl")
         if str(row["_id"]) in judgements
     }
+    asked = dict(list(asked.items())[::every])
     return RetrievalSet(documents, asked, {key: judgements[key] for key in asked})
 
 
