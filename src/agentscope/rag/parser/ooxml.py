@@ -20,6 +20,19 @@ from agentscope.rag.parser.xmlguard import (
 from agentscope.rag.parser.zipguard import ZipContainer, ZipLimits
 
 RELATIONSHIP_COUNT_MAX = 50_000
+_KINDS = {
+    "word": "a Word document",
+    "ppt": "a PowerPoint presentation",
+    "xl": "an Excel workbook",
+}
+_KIND_OF_TYPE = (
+    ("wordprocessingml", "word"),
+    ("ms-word", "word"),
+    ("presentationml", "ppt"),
+    ("ms-powerpoint", "ppt"),
+    ("spreadsheetml", "xl"),
+    ("ms-excel", "xl"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +121,29 @@ class Package:
         """Return the name of the main document part, `fallback` when nothing points to one.
 
         Raises:
-            CorruptFileError: neither exists.
+            CorruptFileError: neither exists, or the file is of another kind than `fallback`.
         """
         for part in (*self.related("", "officeDocument"), fallback):
             if part in self.zip:
+                self._refuse_other_kind(part, fallback.partition("/")[0])
                 return part
         raise CorruptFileError(
             "The file is damaged or not of its type: it has no document part.",
             filename=self.filename,
         )
+
+    def _refuse_other_kind(self, part: str, wanted: str) -> None:
+        """Say what the file is when it goes by a name of another program."""
+        root = self.side_xml("[Content_Types].xml")
+        for element in root if root is not None else ():
+            if attribute(element, "PartName").lstrip("/") != part:
+                continue
+            stated = attribute(element, "ContentType").lower()
+            found = next((kind for word, kind in _KIND_OF_TYPE if word in stated), wanted)
+            if found != wanted:
+                raise CorruptFileError(
+                    f"The file is {_KINDS[found]}, not {_KINDS[wanted]}.", filename=self.filename
+                )
 
     def _read_relationships(self, root: Element, folder: str) -> Iterator[tuple[str, Relationship]]:
         if root is None:
