@@ -128,7 +128,7 @@ class _Reading:
             text = ""
         if is_blank(text):
             text = self._second_look(page)
-        if is_blank(text) and self._ocr is not None:
+        if is_blank(text) and self._ocr is not None and reader.shows_something(page):
             text = self._recognised(reader, page)
         return text
 

@@ -16,6 +16,7 @@ _MAX_BOOKMARKS = 10_000
 _MAX_DEPTH = 12
 _OCR_DPI = 200
 _MAX_PIXELS = 12_000_000
+_PLAIN_SEGMENTS = 20
 _lock = threading.Lock()
 
 
@@ -97,6 +98,29 @@ class PdfiumReader:
             page = target.get_index() if target else None
             if page is not None and page >= 0:
                 yield page, bookmark.level, str(bookmark.get_title())
+
+    def shows_something(self, page: int) -> bool:
+        """Tell whether a page holds more than a few lines and boxes, so that it may hold writing.
+
+        Letters drawn as outlines have many segments; pictures, glyphs and notes always count.
+        """
+        with _lock:
+            try:
+                handle = self._document[page]
+                try:
+                    raw = self._library.raw
+                    if raw.FPDFPage_GetAnnotCount(handle.raw):
+                        return True
+                    segments = 0
+                    for drawn in handle.get_objects(max_depth=1):
+                        segments += raw.FPDFPath_CountSegments(drawn.raw)
+                        if drawn.type != raw.FPDF_PAGEOBJ_PATH or segments > _PLAIN_SEGMENTS:
+                            return True
+                    return False
+                finally:
+                    handle.close()
+            except (self._library.PdfiumError, ValueError, IndexError):
+                return True
 
     def picture(self, page: int) -> Any:
         """Return the page as a `PIL.Image.Image` of at most 12 megapixels."""

@@ -122,6 +122,25 @@ def test_scanned_pages_go_to_the_reader_of_pictures() -> None:
     assert report.warnings == ["The text of page 2 was recognised from a picture."]
 
 
+def test_pages_with_nothing_to_recognise_cost_no_recognition() -> None:
+    """A blank page or one with a frame is not rendered; letters drawn as outlines are."""
+
+    def draw(canvas: Canvas, page: int) -> None:
+        if page == 1:
+            canvas.rect(10, 10, 100, 100)
+        if page == 2:
+            outline = canvas.beginPath()
+            outline.moveTo(50, 50)
+            for step in range(60):
+                outline.lineTo(50 + 5 * (step % 7), 50 + 3 * step)
+            canvas.drawPath(outline)
+
+    reader = Reader()
+    _, report = read(PDFParser(ocr=reader), pdf(draw, 3), "a.pdf")
+    assert len(reader.sizes) == 1
+    assert report.coverage.without_text == [1, 2]
+
+
 def test_a_file_that_needs_a_password_says_so() -> None:
     """The right one opens it; an empty user password is none."""
     from reportlab.lib.pdfencrypt import StandardEncryption
