@@ -1,5 +1,5 @@
 import { ChevronDown, CircleCheck, RotateCw, X } from 'lucide-react';
-import { memo, useState } from 'react';
+import { memo, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import clsx from 'clsx';
 import type { KnowledgeDocument } from '@/api/types';
@@ -18,10 +18,24 @@ interface TrayProps {
   kbId: string;
 }
 
+const rowsAtOnce = 100;
+
+/** How many rows stand by now: a thousand made in one go would hold the page for seconds. */
+function useGrowing(total: number): number {
+  const [count, setCount] = useState(rowsAtOnce);
+  useEffect(() => {
+    if (count >= total) return;
+    const timer = setTimeout(() => setCount(count + rowsAtOnce), 16);
+    return () => clearTimeout(timer);
+  }, [count, total]);
+  return Math.min(count, total);
+}
+
 /** Every file of this visit's uploads, newest batch first, each batch in the order it was dropped. */
 export function UploadTray({ items, live, paused, kbId }: TrayProps) {
   const { t } = useTranslation();
   const [chosen, setChosen] = useState<boolean | null>(null);
+  const standing = useGrowing(items.length);
   if (items.length === 0) return null;
   const ordered = [...items].sort((a, b) => b.batch - a.batch || a.id - b.id);
   const done = items.every((item) => item.documentId !== null && live[item.documentId]?.status === 'ready');
@@ -49,7 +63,7 @@ export function UploadTray({ items, live, paused, kbId }: TrayProps) {
       </div>
       {open && (
         <ul className="max-h-72 overflow-y-auto border-t border-line" tabIndex={0} aria-label={t('tray.title')}>
-          {ordered.map((item) => (
+          {ordered.slice(0, standing).map((item) => (
             <TrayRow key={item.id} item={item} document={item.documentId ? live[item.documentId] : undefined} paused={paused} />
           ))}
         </ul>
