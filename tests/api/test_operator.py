@@ -32,6 +32,13 @@ def test_a_caller_from_elsewhere_needs_the_key(tmp_path: Path) -> None:
         assert near.call("POST", PATH, headers={**forwarded, **bearer}).status_code == 200
 
 
+def test_a_key_for_any_user_takes_the_operator_key_even_here(service: RestService) -> None:
+    """It stays valid when callers are no longer trusted, so being on this machine is not enough."""
+    body = {"user_id": "alice", "name": "mine now"}
+    for user in (None, "mallory"):
+        assert service.call("POST", "/operator/api_keys", user=user, json=body).status_code == 401
+
+
 def test_the_audit_finds_and_mends(tmp_path: Path) -> None:
     """A blob that vanished is named; so is what belongs to nothing."""
     with RestService(memory_app(tmp_path)) as service:

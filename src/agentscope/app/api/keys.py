@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field, StringConstraints
 
 from agentscope.app.api.deps import AdminDep, CredentialsDep
-from agentscope.app.api.operator import operator
+from agentscope.app.api.operator import operator_with_key
 from agentscope.app.api.responses import json_response, no_content
 from agentscope.app.api.views import timestamp
 from agentscope.app.auth.api_keys import ApiKey, ApiKeys, NewApiKey
@@ -16,7 +16,7 @@ from agentscope.app.rag.service.names import clean_name
 
 router = APIRouter(prefix="/api_keys", tags=["API keys"])
 operator_router = APIRouter(
-    prefix="/operator/api_keys", tags=["operator"], dependencies=[Depends(operator)]
+    prefix="/operator/api_keys", tags=["operator"], dependencies=[Depends(operator_with_key)]
 )
 
 TEN_YEARS = 10 * 365 * 86_400

@@ -57,16 +57,24 @@ class AuditResponse(BaseModel):
 
 
 async def operator(request: Request) -> None:
-    """Let the operator pass.
+    """Let the operator pass, and a caller on this machine where callers are trusted.
+
+    Raises:
+        AuthenticationError: the key is missing or wrong.
+    """
+    if not (state_of(request).identity.trusts_caller and _is_local(request)):
+        await operator_with_key(request)
+
+
+async def operator_with_key(request: Request) -> None:
+    """Let only a request with the operator key pass: for what outlives the request.
 
     Raises:
         AuthenticationError: the key is missing or wrong.
     """
     sent = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
     wanted = parts_of(request).operator_key
-    if hmac.compare_digest(sent.encode("latin-1", "replace"), wanted.encode()):
-        return
-    if not (state_of(request).identity.trusts_caller and _is_local(request)):
+    if not hmac.compare_digest(sent.encode("latin-1", "replace"), wanted.encode()):
         raise AuthenticationError("The operator key is required.")
 
 
