@@ -71,7 +71,11 @@ def test_total_single_and_entry_limits_hold() -> None:
         ZipContainer(data, limits=ZipLimits(entries=19))
 
 
-@pytest.mark.parametrize("data", [b"", b"PK", b"no archive at all", zip_file({"a": "b"})[:-10]])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"PK", b"no archive at all", zip_file({"a": "b"})[:-10]],
+    ids=["empty", "magic only", "text", "cut off"],
+)
 def test_what_is_no_archive_is_damaged(data: bytes) -> None:
     """Empty, foreign and truncated content."""
     with pytest.raises(CorruptFileError):
