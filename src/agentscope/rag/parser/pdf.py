@@ -128,7 +128,7 @@ class _Reading:
             text = ""
         if is_blank(text):
             text = self._second_look(page)
-        if is_blank(text) and self._ocr is not None and reader.shows_something(page):
+        if is_blank(text) and self._ocr is not None:
             text = self._recognised(reader, page)
         return text
 
@@ -149,7 +149,8 @@ class _Reading:
     def _recognised(self, reader: PdfiumReader, page: int) -> str:
         assert self._ocr is not None
         try:
-            text = cleaned(self._ocr.read(reader.picture(page)))
+            picture = reader.picture(page)
+            text = "" if picture is None else cleaned(self._ocr.read(picture))
         except PageUnreadableError:
             return ""
         except AgentScopeError:

@@ -99,48 +99,40 @@ class PdfiumReader:
             if page is not None and page >= 0:
                 yield page, bookmark.level, str(bookmark.get_title())
 
-    def shows_something(self, page: int) -> bool:
-        """Tell whether a page holds more than a few lines and boxes, so that it may hold writing.
+    def picture(self, page: int) -> Any:
+        """Return the page as a `PIL.Image.Image` of at most 12 megapixels.
 
-        Letters drawn as outlines have many segments; pictures, glyphs and notes always count.
+        A page with no more than a few lines and boxes, which cannot hold writing, gives None.
         """
         with _lock:
             try:
                 handle = self._document[page]
                 try:
-                    raw = self._library.raw
-                    if raw.FPDFPage_GetAnnotCount(handle.raw):
-                        return True
-                    segments = 0
-                    for drawn in handle.get_objects(max_depth=1):
-                        segments += raw.FPDFPath_CountSegments(drawn.raw)
-                        if drawn.type != raw.FPDF_PAGEOBJ_PATH or segments > _PLAIN_SEGMENTS:
-                            return True
-                    return False
-                finally:
-                    handle.close()
-            except (self._library.PdfiumError, ValueError, IndexError):
-                return True
-
-    def picture(self, page: int) -> Any:
-        """Return the page as a `PIL.Image.Image` of at most 12 megapixels."""
-        with _lock:
-            try:
-                handle = self._document[page]
-                try:
-                    width, height = handle.get_size()
-                    scale = _OCR_DPI / 72
-                    area = max(width * height, 1.0)
-                    scale = min(scale, (_MAX_PIXELS / area) ** 0.5)
-                    bitmap = handle.render(scale=scale, grayscale=True)
-                    try:
-                        return bitmap.to_pil().copy()
-                    finally:
-                        bitmap.close()
+                    return self._rendered(handle) if self._may_hold_writing(handle) else None
                 finally:
                     handle.close()
             except (self._library.PdfiumError, ValueError) as exc:
                 raise PageUnreadableError from exc
+
+    def _may_hold_writing(self, page: Any) -> bool:
+        """Pictures, glyphs and notes always count; letters drawn as outlines have many segments."""
+        raw = self._library.raw
+        segments = 0
+        for drawn in page.get_objects(max_depth=1):
+            segments += max(0, raw.FPDFPath_CountSegments(drawn.raw))
+            if drawn.type != raw.FPDF_PAGEOBJ_PATH or segments > _PLAIN_SEGMENTS:
+                return True
+        return bool(raw.FPDFPage_GetAnnotCount(page.raw))
+
+    def _rendered(self, page: Any) -> Any:
+        width, height = page.get_size()
+        area = max(width * height, 1.0)
+        scale = min(_OCR_DPI / 72, (_MAX_PIXELS / area) ** 0.5)
+        bitmap = page.render(scale=scale, grayscale=True)
+        try:
+            return bitmap.to_pil().copy()
+        finally:
+            bitmap.close()
 
     def close(self) -> None:
         """Release the file."""
