@@ -184,16 +184,15 @@ class ParserPool:
         return child
 
     async def _start(self) -> _Child:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "agentscope.app.rag.indexing.parser_child",
-            *(path for path in sys.path if path),  # parsers may live beside the main script
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            limit=MAX_MESSAGE_BYTES,
-        )
+        creating = asyncio.ensure_future(_spawned())
+        try:
+            process = await asyncio.shield(creating)
+        except asyncio.CancelledError:
+            # A process that is only half made when the pool closes would be left behind.
+            half_made = _Child(await creating)
+            _kill(half_made)
+            self._background.spawn(self._end(half_made))
+            raise
         child = _Child(process)
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -270,6 +269,19 @@ def _note_unloadable(job: ReadJob, reason: str) -> None:
     logger.warning(
         "parser_not_picklable",
         extra={"parser": type(job.parser).__name__, "reason": reason[:200]},
+    )
+
+
+async def _spawned() -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "agentscope.app.rag.indexing.parser_child",
+        *(path for path in sys.path if path),  # parsers may live beside the main script
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        limit=MAX_MESSAGE_BYTES,
     )
 
 

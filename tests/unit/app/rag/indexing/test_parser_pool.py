@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
+import psutil
 import pytest
 
 from agentscope.app.rag.indexing.parser_pool import ParserPool
@@ -323,3 +324,12 @@ def test_a_parser_is_found_wherever_the_service_found_it(load: str, tmp_path: Pa
         timeout=120,
     )
     assert done.stdout.split()[:1] == ["1"], done.stderr
+
+
+async def test_closing_while_a_spare_starts_leaves_no_process_behind(tmp_path: Path) -> None:
+    """However early the pool is closed."""
+    before = {child.pid for child in psutil.Process().children()}
+    for pause in (0.0, 0.001, 0.01, 0.05):
+        async with ParserPool(1):
+            await asyncio.sleep(pause)
+    assert {child.pid for child in psutil.Process().children()} <= before
