@@ -91,7 +91,6 @@ class ListSuite(StorageCase):
             DocumentQuery(content_type="text/plain", filename_contains="txt"),
             DocumentQuery(content_type="application/pdf"),
         ],
-        ids=repr,
     )
     async def test_filters_narrow_page_and_total(self, query: DocumentQuery) -> None:
         """A filter is literal, without case, and counts what it matches."""
