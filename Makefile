@@ -75,7 +75,8 @@ chaos: .venv/.dev  ## real processes killed at random (MINUTES=10)
 	for backend in embedded redis postgres; do $(BIN)/python -m benchmarks.chaos --backend $$backend --minutes $(MINUTES); done
 
 bench: .venv/.dev  ## all benchmarks, one JSON line each
-	for script in benchmarks/bench_*.py; do $(BIN)/python $$script; done
+	for script in benchmarks/bench_*.py; do $(BIN)/python -m benchmarks.$$(basename $$script .py); done
+	for backend in sqlite postgres redis; do $(BIN)/python benchmarks/storage.py --backend $$backend; done
 
 docs: .venv/.dev  ## write the generated reference pages
 	$(BIN)/python docs/generate.py

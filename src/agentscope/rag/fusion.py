@@ -1,7 +1,7 @@
 """Makes one ranking of the two search legs.
 
 `fuse` is min-max fusion: each leg's scores are stretched to 0..1 over the union of both candidate
-lists and added with equal weights. Two details carry the quality (benchmarks/retrieval.py):
+lists and added with equal weights. Two details carry the quality (benchmarks/bench_retrieval.py):
 
 - Every candidate has a vector similarity, also one that only the keyword leg found. Taking 0 for
   it instead cost .048 nDCG@10 on long technical text.
