@@ -1,10 +1,11 @@
 """Spreadsheets: XLSX, XLS, XLSB and ODS, whatever the extension says."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agentscope.errors import ParseLimitError
+from agentscope.errors import CorruptFileError, ParseLimitError
 from agentscope.rag.document import ParseReport, Section
 from agentscope.rag.parser.base import ParseOptions, SyncParser
 from agentscope.rag.parser.binarysheet import binary_sheets
@@ -29,10 +30,12 @@ from agentscope.rag.parser.zipguard import ZipContainer, ZipLimits
 
 _OOXML = "application/vnd.openxmlformats-officedocument.spreadsheetml."
 _MACRO = "application/vnd.ms-excel."
-# Sheets are streamed, so their size costs time only; the caller's clock bounds that.
-_LIMITS = ZipLimits(single_bytes=2 << 30, total_bytes=4 << 30)
+# Sheets are streamed, so their size costs time only; the caller's clock bounds that. Up to the
+# floor it is below a minute, so a long sheet may repeat the same cell as often as it likes.
+_LIMITS = ZipLimits(single_bytes=2 << 30, total_bytes=4 << 30, ratio_floor_bytes=160 << 20)
 _PICTURE_BYTES = 20 << 20
 _PAGE_BYTES = 64 << 20
+_TABLE = re.compile(rb"<(?:\w+:)?table\b", re.IGNORECASE)
 
 
 class ExcelParser(SyncParser):
@@ -163,10 +166,19 @@ def _kind(file: bytes | Path, filename: str) -> str:
 
 
 def _html_sections(file: bytes | Path, filename: str) -> Iterator[Section]:
-    """Yield the tables of a web page that was saved under the name of a workbook."""
+    """Yield the tables of a web page that was saved under the name of a workbook.
+
+    Raises:
+        CorruptFileError: a page without any table, such as the error that a download gave.
+    """
     if isinstance(file, Path) and file.stat().st_size > _PAGE_BYTES:
         raise ParseLimitError(filename=filename)
+    page = file if isinstance(file, bytes) else file.read_bytes()
+    if not _TABLE.search(page):
+        raise CorruptFileError(
+            "The file is a web page without a table, not a workbook.", filename=filename
+        )
     flow = Flow(filename)
-    for block in html_blocks(file if isinstance(file, bytes) else file.read_bytes()):
+    for block in html_blocks(page):
         yield from flow.paragraph(block.text)
     yield from flow.flush()

@@ -20,6 +20,8 @@ from agentscope.rag.parser.xmlguard import (
 from agentscope.rag.parser.zipguard import ZipContainer, ZipLimits
 
 RELATIONSHIP_COUNT_MAX = 50_000
+TREE_BYTES_MAX = 96 << 20
+"""The largest part that is held in memory as a whole."""
 _KINDS = {
     "word": "a Word document",
     "ppt": "a PowerPoint presentation",
@@ -73,7 +75,7 @@ class Package:
             raise CorruptFileError(
                 "The file is damaged: a part that it needs is missing.", filename=self.filename
             )
-        return parse_xml(self.zip.read(part), self.filename)
+        return parse_xml(self.zip.read(part, TREE_BYTES_MAX), self.filename)
 
     def stream(
         self, part: str, tags: frozenset[str], damage: list[str] | None = None

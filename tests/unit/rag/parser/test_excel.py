@@ -173,6 +173,22 @@ def test_a_web_page_under_the_name_of_a_workbook_is_read() -> None:
     assert parsed(ExcelParser(), page).text == "| a | b |\n| --- | --- |\n| 1 | 2 |"
 
 
+def test_a_web_page_without_a_table_is_no_workbook() -> None:
+    """It is what a server says instead of the file, and must not become its text."""
+    with pytest.raises(CorruptFileError, match="web page"):
+        parsed(ExcelParser(), b"<html><p>Not Found</p></html>")
+
+
+def test_a_long_sheet_may_repeat_itself() -> None:
+    """Repetition deflates like a bomb; what is streamed in moderate time is read all the same."""
+    book = openpyxl.Workbook()
+    cell = f'<row><c t="inlineStr"><is><t>{"a" * 6_000}</t></is></c></row>'
+    sheet = f"<worksheet {SPACE}><sheetData>{cell * 2_000}</sheetData></worksheet>"
+    data = replaced(saved(book), {"xl/worksheets/sheet1.xml": sheet})
+    assert len(sheet) > 150 * len(data)
+    assert len(parsed(ExcelParser(), data).text) > 12_000_000
+
+
 def test_passwords_and_damage_are_told_apart() -> None:
     """For old workbooks by the record of the password."""
     with_password = b"\x09\x08\x10\x00" + bytes(16) + b"\x2f\x00\x36\x00" + bytes(54)
@@ -194,6 +210,6 @@ def test_entities_and_bombs_in_any_part_are_refused() -> None:
     for part in ("xl/workbook.xml", "xl/worksheets/sheet1.xml", "xl/styles.xml"):
         with pytest.raises(ParseLimitError):
             parsed(ExcelParser(), replaced(data, {part: laughs}))
-    bomb = f"<worksheet {SPACE}><sheetData>" + "<row><c><v>1</v></c></row>" * 2_000_000
+    bomb = f"<worksheet {SPACE}><sheetData>" + "<row><c><v>1</v></c></row>" * 7_000_000
     with pytest.raises(ParseLimitError):
         parsed(ExcelParser(), replaced(data, {"xl/worksheets/sheet1.xml": bomb}))
