@@ -50,6 +50,17 @@ class TestLocalBlobStore(BlobStoreSuite):
                 assert fresh.exists()
                 assert not old.exists()
 
+    async def test_a_deleted_name_takes_its_unfinished_writes_along(self) -> None:
+        """A crash in the middle of an upload leaves nothing once its record is purged."""
+        with tempfile.TemporaryDirectory() as root:
+            async with LocalBlobStore(root) as store:
+                folder = Path(root) / "kb/a/b"
+                folder.mkdir(parents=True)
+                for name in (".1.dead.partial", ".12.live.partial"):
+                    (folder / name).write_bytes(b"half")
+                await store.delete_many([store.uri("kb/a/b/1"), store.uri("kb/a/c/1")])
+                assert [path.name for path in folder.iterdir()] == [".12.live.partial"]
+
 
 class MinimalBlobStore(BlobStoreBase):
     """A user's store, written against the documented contract only."""

@@ -200,7 +200,15 @@ def _open_at(path: Path, start: int) -> BinaryIO:
 
 
 def _remove(path: Path, root: Path) -> None:
+    """Remove a blob, what dead writes of it left, and the folders that are empty then.
+
+    A write that is still going on fails: its name is no longer wanted.
+    """
     path.unlink(missing_ok=True)
+    with suppress(FileNotFoundError), os.scandir(path.parent) as siblings:
+        for sibling in siblings:
+            if sibling.name.startswith(f".{path.name}.") and sibling.name.endswith(PARTIAL):
+                Path(sibling.path).unlink(missing_ok=True)
     for parent in path.parents:
         if parent == root or root not in parent.parents:
             return
