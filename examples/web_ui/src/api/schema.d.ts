@@ -65,6 +65,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit_log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_audit_log_audit_log_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/credential/": {
         parameters: {
             query?: never;
@@ -497,6 +513,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_webhooks_webhooks__get"];
+        put?: never;
+        post: operations["post_webhook_webhooks__post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_webhook_webhooks__webhook_id__get"];
+        put?: never;
+        post?: never;
+        delete: operations["remove_webhook_webhooks__webhook_id__delete"];
+        options?: never;
+        head?: never;
+        patch: operations["patch_webhook_webhooks__webhook_id__patch"];
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_replay_webhooks__webhook_id__replay_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -509,6 +573,21 @@ export interface components {
             knowledge_base_ids: string[] | null;
             last_used_at: string | null;
             name: string;
+        };
+        AuditEntryView: {
+            action: string;
+            actor: string;
+            at: string;
+            id: string;
+            identified_by: string;
+            resources: {
+                [key: string]: string;
+            };
+            status: number;
+        };
+        AuditLogResponse: {
+            entries: components["schemas"]["AuditEntryView"][];
+            next: string | null;
         };
         AuditResponse: {
             clean: boolean;
@@ -574,6 +653,12 @@ export interface components {
             knowledge_base_ids?: string[] | null;
             name: string;
             user_id: string;
+        };
+        CreateWebhookRequest: {
+            enabled: boolean;
+            event_types?: string[];
+            knowledge_base_id?: string | null;
+            url: string;
         };
         CredentialPayloadRequest: {
             data: {
@@ -786,6 +871,10 @@ export interface components {
         ListKnowledgeDocumentStatusResponse: {
             items: components["schemas"]["KnowledgeDocumentView"][];
         };
+        ListWebhooksResponse: {
+            total: number;
+            webhooks: components["schemas"]["WebhookView"][];
+        };
         NewApiKeyView: {
             capability: "read" | "write" | "admin";
             created_at: string;
@@ -795,6 +884,20 @@ export interface components {
             knowledge_base_ids: string[] | null;
             last_used_at: string | null;
             name: string;
+        };
+        NewWebhookView: {
+            created_at: string;
+            delivered_at: string | null;
+            enabled: boolean;
+            event_types: string[];
+            failures: number;
+            id: string;
+            knowledge_base_id: string | null;
+            last_error: string | null;
+            next_try_at: string | null;
+            secret: string;
+            sequence: number;
+            url: string;
         };
         ParametersSchemaResponse: {
             parameter_schema: {
@@ -818,6 +921,9 @@ export interface components {
         };
         ReindexFailedResponse: {
             queued: number;
+        };
+        ReplayRequest: {
+            after: number;
         };
         SearchHit: {
             after?: components["schemas"]["Chunk"][];
@@ -896,6 +1002,11 @@ export interface components {
             name?: string | null;
             search_mode?: ("vector" | "keyword" | "hybrid") | null;
         };
+        UpdateWebhookRequest: {
+            enabled?: boolean | null;
+            event_types?: string[] | null;
+            url?: string | null;
+        };
         UploadKnowledgeDocumentResponse: {
             document_id: string;
             duplicate_of?: string | null;
@@ -906,6 +1017,19 @@ export interface components {
         URLSource: {
             media_type: string;
             type: "url";
+            url: string;
+        };
+        WebhookView: {
+            created_at: string;
+            delivered_at: string | null;
+            enabled: boolean;
+            event_types: string[];
+            failures: number;
+            id: string;
+            knowledge_base_id: string | null;
+            last_error: string | null;
+            next_try_at: string | null;
+            sequence: number;
             url: string;
         };
     };
@@ -1104,6 +1228,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NewApiKeyView"];
+                };
+            };
+        };
+    };
+    get_audit_log_audit_log_get: {
+        parameters: {
+            query?: {
+                after?: string;
+                format?: "json" | "jsonl";
+                limit?: number;
+            };
+            header: {
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditLogResponse"];
+                    "application/x-ndjson": string;
                 };
             };
         };
@@ -2489,6 +2655,246 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditResponse"];
+                };
+            };
+        };
+    };
+    get_webhooks_webhooks__get: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWebhooksResponse"];
+                };
+            };
+        };
+    };
+    post_webhook_webhooks__post: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhookRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewWebhookView"];
+                };
+            };
+        };
+    };
+    get_webhook_webhooks__webhook_id__get: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookView"];
+                };
+            };
+        };
+    };
+    remove_webhook_webhooks__webhook_id__delete: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_webhook_webhooks__webhook_id__patch: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWebhookRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookView"];
+                };
+            };
+        };
+    };
+    post_replay_webhooks__webhook_id__replay_post: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookView"];
                 };
             };
         };
