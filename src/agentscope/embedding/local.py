@@ -1,5 +1,6 @@
 """The embedding model that needs no key and no network: it runs in a child process of its own."""
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,12 +26,16 @@ MAX_CHARACTERS = 16_000
 _SAMPLE_TEXT = "A knowledge base answers questions about documents."
 
 
+MAX_PROCESSES = 4
+
+
 class LocalEmbeddingModel(EmbeddingModelBase):
     """Multilingual sentence vectors computed on this machine.
 
     Nothing is loaded before the first call. All knowledge bases of a process should share one
     object: it owns the child processes (about 180 MB each). Texts over 4,000 characters give the
     mean of their windows; blank texts give the zero vector. Usage counts no tokens.
+    `processes` None means one per core, four at most; a second one starts when work piles up.
     """
 
     def __init__(
@@ -40,7 +45,7 @@ class LocalEmbeddingModel(EmbeddingModelBase):
         dimensions: int = LOCAL_DIMENSIONS,
         parameters: EmbeddingModelBase.Parameters | Mapping[str, Any] | None = None,
         *,
-        processes: int = 1,
+        processes: int | None = None,
         unit_timeout_seconds: float = 30.0,
     ) -> None:
         if model != LOCAL_MODEL_NAME:
@@ -56,7 +61,8 @@ class LocalEmbeddingModel(EmbeddingModelBase):
         self.context_size = 4096
         self.batch_size = 64
         self._supervisor = EncoderSupervisor(
-            processes=processes, unit_timeout_seconds=unit_timeout_seconds
+            processes=processes or min(MAX_PROCESSES, os.cpu_count() or 1),
+            unit_timeout_seconds=unit_timeout_seconds,
         )
         self._queries = QueryCache()
         self._fingerprint: ModelFingerprint | None = None
