@@ -25,7 +25,7 @@ from agentscope.rag.document import (
 from agentscope.rag.highlight import highlight_terms, highlights
 from agentscope.rag.insertion import Chunks, Insertion, ProgressCallback
 from agentscope.rag.reranking import MAX_RERANKED, Reranker, rerank
-from agentscope.rag.search import Query, Searcher
+from agentscope.rag.search import Query, Searcher, standing
 from agentscope.rag.vector_store.base import RunVectorStore, VectorStoreBase, equality_filter
 from agentscope.rag.vector_store.filter import And, Equals, Filter, Range, parse_filter
 from agentscope.rag.vector_store.legacy import as_run_store
@@ -342,6 +342,4 @@ def _merge(answers: Iterable[Sequence[SearchHit]]) -> list[SearchHit]:
             key = (hit.document_id, hit.chunk.chunk_index)
             if key not in best or hit.score > best[key].score:
                 best[key] = hit
-    return sorted(
-        best.values(), key=lambda hit: (-hit.score, hit.document_id, hit.chunk.chunk_index)
-    )
+    return sorted(best.values(), key=standing)

@@ -3,6 +3,7 @@
 Nothing here embeds or renders; `KnowledgeBase` does that around it.
 """
 
+import math
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -72,6 +73,16 @@ class _Runs:
         return kept, stale
 
 
+def standing(hit: SearchHit) -> tuple[float, float, str, int]:
+    """Return the sort key of a hit: best first, and the same page for a repeated search.
+
+    Among equal scores the one that holds the words comes first: many texts may be equally near in
+    meaning, and the only one with the identifier that was asked for must not drown among them.
+    """
+    words = hit.keyword.rank if hit.keyword else math.inf
+    return (-hit.score, words, hit.document_id, hit.chunk.chunk_index)
+
+
 @dataclass(frozen=True, slots=True)
 class Searcher:
     """Searches one collection of one store."""
@@ -90,7 +101,7 @@ class Searcher:
         if query.vector is not None and words:
             found = [*found, *await self._similarities(query.vector, found, words)]
         hits = _Ranking(found, words, self.knowledge_base_id).hits(query)
-        return sorted(hits, key=lambda hit: (-hit.score, hit.document_id, hit.chunk.chunk_index))
+        return sorted(hits, key=standing)
 
     async def _vector_leg(self, query: Query, runs: _Runs) -> list[StoreHit]:
         vector = query.vector
