@@ -1,6 +1,8 @@
 """API keys: a secret that names its user, and nothing else does."""
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from agentscope.app.auth.api_keys import ApiKeyIdentity
 from agentscope.app.running import operator_key
 from agentscope.app.storage import InMemoryStorage
+from agentscope.clock import SystemClock
 from agentscope.credential.sealing import SecretBox
 from agentscope.testing.rest import SECRET_KEY, RestService, memory_app
 
@@ -144,15 +147,26 @@ def test_a_key_reaches_its_knowledge_bases_only(keyed: RestService) -> None:
     assert refused.status_code == 403
 
 
-def test_an_expired_key_opens_nothing(keyed: RestService) -> None:
-    """It is good until then."""
-    import asyncio
+class MovedClock(SystemClock):
+    """A clock that the test moves."""
 
-    made = make(keyed, "erin", expires_in_seconds=1)
-    path = "/knowledge_bases/"
-    assert keyed.call("GET", path, user=None, headers=bearer(made["key"])).status_code == 200
-    keyed.run(asyncio.sleep(1.1))  # the clock of the storage is the clock of this machine
-    assert keyed.call("GET", path, user=None, headers=bearer(made["key"])).status_code == 401
+    ahead = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self.ahead
+
+
+def test_an_expired_key_opens_nothing(tmp_path: Path) -> None:
+    """It is good until then."""
+    clock = MovedClock()
+    storage = InMemoryStorage(clock=clock)
+    app = memory_app(tmp_path, storage=storage, identity=ApiKeyIdentity(storage))
+    with RestService(app) as running:
+        key = make(running, "erin", expires_in_seconds=600)["key"]
+        path = "/knowledge_bases/"
+        assert running.call("GET", path, user=None, headers=bearer(key)).status_code == 200
+        clock.ahead = timedelta(seconds=601)
+        assert running.call("GET", path, user=None, headers=bearer(key)).status_code == 401
 
 
 def test_only_the_operator_makes_keys(keyed: RestService) -> None:
