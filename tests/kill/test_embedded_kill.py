@@ -75,7 +75,10 @@ def test_kill_nine_in_the_middle_of_uploads_loses_and_doubles_nothing(tmp_path: 
             views = live.settled(base, accepted, seconds=180)
             assert Counter(view["status"] for view in views.values()) == {"ready": len(accepted)}
             listed = live.json("GET", f"/knowledge_bases/{base}/documents?page_size=128")
-            assert {view["id"] for view in listed["documents"]} == set(accepted)
+            # One more may be there: stored, and killed before its answer reached the client.
+            unheard = {view["id"] for view in listed["documents"]} - set(accepted)
+            assert len(unheard) <= 1
+            assert listed["total"] == len(accepted) + len(unheard)
             for document, number in accepted.items():
                 query = {"query": f"number{number}x", "top_k": 5, "mode": "keyword"}
                 hits = live.json("POST", f"/knowledge_bases/{base}/search", json=query)["results"]
