@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -236,7 +237,8 @@ class Endless:
 
 
 def files_in(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
+    """Return the files below `folder`, whose parts may vanish meanwhile."""
+    return [Path(place) / name for place, _, names in os.walk(folder) for name in names]
 
 
 def wait_until_empty(service: RestService, folder: Path) -> None:

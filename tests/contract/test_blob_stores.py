@@ -40,8 +40,7 @@ class TestLocalBlobStore(BlobStoreSuite):
         with tempfile.TemporaryDirectory() as root:
             async with LocalBlobStore(root) as store:
                 uri = await store.write("kb/a/b/1", pieces(b"whole"))
-                old = Path(root) / "kb/a/b/.1.dead.partial"
-                fresh = Path(root) / "kb/a/b/.1.live.partial"
+                old, fresh = (Path(root) / ".partial" / name for name in ("dead", "live"))
                 for path in (old, fresh):
                     path.write_bytes(b"half")
                 os.utime(old, (0, 0))
@@ -54,12 +53,62 @@ class TestLocalBlobStore(BlobStoreSuite):
         """A crash in the middle of an upload leaves nothing once its record is purged."""
         with tempfile.TemporaryDirectory() as root:
             async with LocalBlobStore(root) as store:
-                folder = Path(root) / "kb/a/b"
-                folder.mkdir(parents=True)
-                for name in (".1.dead.partial", ".12.live.partial"):
-                    (folder / name).write_bytes(b"half")
+                begun = [asyncio.Event(), asyncio.Event()]
+
+                async def endless(mark: asyncio.Event) -> AsyncIterator[bytes]:
+                    mark.set()
+                    yield b"half"
+                    await asyncio.Event().wait()
+
+                writes = [
+                    asyncio.create_task(store.write(key, endless(mark)))
+                    for key, mark in zip(("kb/a/b/1", "kb/a/b/12"), begun, strict=True)
+                ]
+                for mark in begun:
+                    await mark.wait()
                 await store.delete_many([store.uri("kb/a/b/1"), store.uri("kb/a/c/1")])
-                assert [path.name for path in folder.iterdir()] == [".12.live.partial"]
+                assert len(list((Path(root) / ".partial").iterdir())) == 1
+                for write in writes:
+                    write.cancel()
+                await asyncio.gather(*writes, return_exceptions=True)
+
+    async def test_a_write_given_up_at_any_moment_leaves_nothing(self) -> None:
+        """Also when the file was just about to be made."""
+        with tempfile.TemporaryDirectory() as root:
+            async with LocalBlobStore(root) as store:
+
+                async def endless() -> AsyncIterator[bytes]:
+                    while True:
+                        yield b"half"
+                        await asyncio.sleep(0)
+
+                for turns in range(20):
+                    write = asyncio.create_task(store.write("kb/a/1", endless()))
+                    for _ in range(turns):
+                        await asyncio.sleep(0)
+                    write.cancel()
+                    await asyncio.gather(write, return_exceptions=True)
+                async with asyncio.timeout(10):
+                    while any((Path(root) / ".partial").iterdir()):  # noqa: ASYNC110
+                        await asyncio.sleep(0.01)
+
+    async def test_writes_pass_while_the_last_blob_of_their_folder_goes(self) -> None:
+        """A folder is removed with its last blob, whoever is about to write into it."""
+        with tempfile.TemporaryDirectory() as root:
+            async with LocalBlobStore(root) as store:
+
+                async def come_and_go(name: int) -> None:
+                    for _ in range(100):
+                        uri = await store.write(f"kb/a/{name}", pieces(b"here"))
+                        await store.delete(uri)
+
+                async with asyncio.TaskGroup() as tasks:
+                    for name in range(6):
+                        tasks.create_task(come_and_go(name))
+                    for _ in range(50):
+                        tasks.create_task(store.collect_partial(older_than_seconds=3600))
+                        assert all([key async for key, _ in store.keys()])
+                assert not [key async for key, _ in store.keys()]
 
 
 class MinimalBlobStore(BlobStoreBase):

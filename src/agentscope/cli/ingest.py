@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -203,10 +204,12 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
         if path.is_file():
             yield path, path.name
             continue
-        for found in sorted(path.rglob("*")):
-            place = found.relative_to(path)
-            if found.is_file() and not any(part.startswith(".") for part in place.parts):
-                yield found, place.as_posix()
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                found = Path(folder) / name
+                if not name.startswith(".") and found.is_file():
+                    yield found, found.relative_to(path).as_posix()
 
 
 def _sha256(path: Path) -> str:

@@ -1,10 +1,11 @@
 """Blobs as files below one directory.
 
-A write goes to a hidden partial file beside its target, is flushed to disk and then renamed; so a
-name that is there is whole. What a dead process left partial is found by its suffix.
+A write goes to a file among the unfinished ones, is flushed to disk and then renamed; so
+a name that is there is whole, and what a dead process left is found without a look at any blob.
 """
 
 import asyncio
+import hashlib
 import itertools
 import os
 import time
@@ -20,8 +21,9 @@ from agentscope.app.rag.blob_store.keys import check_key, key_of
 from agentscope.errors import BlobNotFoundError, BlobStoreError
 
 PREFIX = "local://"
-PARTIAL = ".partial"
+PARTIAL = ".partial"  # no key starts with a dot
 THREADS = 8
+RENAME_ATTEMPTS = 10
 
 Result = TypeVar("Result")
 
@@ -34,7 +36,7 @@ class LocalBlobStore(StreamingBlobStore):
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="blob")
 
     async def __aenter__(self) -> Self:
-        await self._run(lambda: self._root.mkdir(parents=True, exist_ok=True))
+        await self._run(lambda: (self._root / PARTIAL).mkdir(parents=True, exist_ok=True))
         return self
 
     async def aclose(self) -> None:
@@ -65,8 +67,8 @@ class LocalBlobStore(StreamingBlobStore):
     async def write(self, key: str, chunks: AsyncIterator[bytes]) -> str:
         uri = self.uri(key)
         target = self._path(uri)
-        partial = target.parent / f".{target.name}.{uuid.uuid4().hex}{PARTIAL}"
-        file = await self._run(lambda: _create(partial))
+        partial = self._root / PARTIAL / f"{_unfinished(target)}{uuid.uuid4().hex}"
+        file = await self._create(partial)
         try:
             pending = bytearray()
             async for chunk in chunks:
@@ -81,6 +83,20 @@ class LocalBlobStore(StreamingBlobStore):
             self._threads.submit(_discard, file, partial)
             raise
         return uri
+
+    async def _create(self, partial: Path) -> BinaryIO:
+        creation: asyncio.Future[BinaryIO] = asyncio.ensure_future(
+            self._run(lambda: partial.open("xb"))
+        )
+        try:
+            return await asyncio.shield(creation)
+        except asyncio.CancelledError:
+            creation.add_done_callback(lambda done: self._discard_created(done, partial))
+            raise
+
+    def _discard_created(self, creation: asyncio.Future[BinaryIO], partial: Path) -> None:
+        if not creation.cancelled() and creation.exception() is None:
+            self._threads.submit(_discard, creation.result(), partial)
 
     def open(self, uri: str) -> AbstractAsyncContextManager[AsyncReadable]:
         return self._open(uri)
@@ -112,13 +128,13 @@ class LocalBlobStore(StreamingBlobStore):
             file.close()
 
     async def delete(self, uri: str) -> None:
-        path = self._path(uri)
-        await self._run(lambda: _remove(path, self._root))
+        await self.delete_many([uri])
 
     async def delete_many(self, uris: Sequence[str]) -> None:
         paths = [self._path(uri) for uri in uris]
 
         def remove() -> None:
+            _drop_unfinished(paths, self._root)
             for path in paths:
                 _remove(path, self._root)
 
@@ -141,15 +157,18 @@ class LocalBlobStore(StreamingBlobStore):
         while batch := await self._run(lambda: _take(walk, 500)):
             for path, age in batch:
                 key = path.relative_to(self._root).as_posix()
-                if key.startswith(prefix) and not key.endswith(PARTIAL):
+                if key.startswith(prefix):
                     yield PREFIX + key, age
 
     async def collect_partial(self, *, older_than_seconds: float) -> int:
         def collect() -> int:
-            before = time.time() - older_than_seconds
-            old = [p for p in self._root.rglob(f".*{PARTIAL}") if _mtime(p) < before]
+            old = [
+                path
+                for path, age in _take(_files_in(self._root / PARTIAL), None)
+                if age > older_than_seconds
+            ]
             for path in old:
-                _remove(path, self._root)
+                path.unlink(missing_ok=True)
             return len(old)
 
         return await self._run(collect)
@@ -168,22 +187,30 @@ class _Reader:
         return await self._run(lambda: self._file.read(n))
 
 
-def _create(partial: Path) -> BinaryIO:
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    return partial.open("xb")
-
-
 def _finish(file: BinaryIO, last: bytes, partial: Path, target: Path) -> None:
     with file:
         file.write(last)
         file.flush()
         os.fsync(file.fileno())
-    partial.replace(target)
+    _rename(partial, target)
     directory = os.open(target.parent, os.O_RDONLY)
     try:
         os.fsync(directory)
     finally:
         os.close(directory)
+
+
+def _rename(partial: Path, target: Path) -> None:
+    """Rename into a folder that a delete of its last blob may remove at any moment."""
+    for attempt in itertools.count(1):
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            partial.replace(target)
+        except (FileNotFoundError, FileExistsError):
+            if attempt == RENAME_ATTEMPTS or not partial.exists():
+                raise
+        else:
+            return
 
 
 def _discard(file: BinaryIO, partial: Path) -> None:
@@ -199,16 +226,25 @@ def _open_at(path: Path, start: int) -> BinaryIO:
     return file
 
 
-def _remove(path: Path, root: Path) -> None:
-    """Remove a blob, what dead writes of it left, and the folders that are empty then.
+def _unfinished(target: Path) -> str:
+    """How the names of unfinished writes of one blob begin."""
+    return hashlib.sha256(os.fsencode(target)).hexdigest()[:32] + "."
+
+
+def _drop_unfinished(targets: Sequence[Path], root: Path) -> None:
+    """Remove what dead writes of these blobs left.
 
     A write that is still going on fails: its name is no longer wanted.
     """
+    starts = {_unfinished(target) for target in targets}
+    for path in _files_in(root / PARTIAL):
+        if path.name[:33] in starts:
+            path.unlink(missing_ok=True)
+
+
+def _remove(path: Path, root: Path) -> None:
+    """Remove a blob and the folders that are empty then."""
     path.unlink(missing_ok=True)
-    with suppress(FileNotFoundError), os.scandir(path.parent) as siblings:
-        for sibling in siblings:
-            if sibling.name.startswith(f".{path.name}.") and sibling.name.endswith(PARTIAL):
-                Path(sibling.path).unlink(missing_ok=True)
     for parent in path.parents:
         if parent == root or root not in parent.parents:
             return
@@ -226,11 +262,20 @@ def _mtime(path: Path) -> float:
 
 
 def _walk(root: Path) -> Iterator[Path]:
-    for directory, _, names in os.walk(root):
+    """Yield the blobs; folders that vanish meanwhile are passed over."""
+    for directory, folders, names in os.walk(root):
+        if PARTIAL in folders:
+            folders.remove(PARTIAL)
         for name in names:
             yield Path(directory) / name
 
 
-def _take(paths: Iterator[Path], count: int) -> list[tuple[Path, float]]:
+def _files_in(folder: Path) -> Iterator[Path]:
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            yield Path(entry.path)
+
+
+def _take(paths: Iterator[Path], count: int | None) -> list[tuple[Path, float]]:
     now = time.time()
     return [(path, now - _mtime(path)) for path in itertools.islice(paths, count)]
