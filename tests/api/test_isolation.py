@@ -11,9 +11,11 @@ import pytest
 from agentscope.testing.rest import RestService, memory_app
 
 MARK = f"mark{uuid.uuid4().hex[:8]}"
-NO_TENANT = {"/health", "/metrics", "/credential/schemas", "/embedding-model/"}
+NO_TENANT = {"/health", "/identity", "/metrics", "/credential/schemas", "/embedding-model/"}
 EMPTY_IS_FINE = {"/knowledge_bases/{knowledge_base_id}/documents/status"}
 BODIES: dict[str, Any] = {
+    "/knowledge_bases/chunkers/preview": {"json": {"text": "nobody's"}},
+    "/knowledge_bases/{knowledge_base_id}/documents/{document_id}/chunks/preview": {"json": {}},
     "/webhooks/{webhook_id}": {"json": {"url": "http://127.0.0.1:9/intruder"}},
     "/webhooks/{webhook_id}/replay": {"json": {"after": 0}},
     "/knowledge_bases/{knowledge_base_id}/search": {"json": {"query": MARK}},

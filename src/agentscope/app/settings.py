@@ -56,6 +56,9 @@ class Settings:
     )
     oidc_audience: str | None = _setting(None, "The audience that tokens must name.")
     oidc_jwks_url: str | None = _setting(None, "Where the provider publishes its keys.")
+    oidc_client_id: str | None = _setting(
+        None, "The public client as which the web app signs people in at the issuer."
+    )
     cors_origins: tuple[str, ...] = _setting((), "More origins that browsers may call from.")
     local_embedding: bool = _setting(True, "Offer the embedding model that runs on this machine.")
     allow_private_addresses: bool = _setting(
@@ -133,6 +136,10 @@ class Settings:
             raise ConfigurationError(
                 "Tokens need all of AGENTSCOPE_OIDC_ISSUER, AGENTSCOPE_OIDC_AUDIENCE and "
                 "AGENTSCOPE_OIDC_JWKS_URL."
+            )
+        if self.oidc_client_id and not any(given):
+            raise ConfigurationError(
+                "AGENTSCOPE_OIDC_CLIENT_ID needs a provider: set AGENTSCOPE_OIDC_ISSUER, too."
             )
         if any(given) and self.identity == "header":
             raise ConfigurationError(

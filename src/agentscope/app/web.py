@@ -25,8 +25,13 @@ def web_app(open_parts: OpenParts, options: WebOptions, *, ui: bool) -> FastAPI:
     else:
         app = build_app(open_parts, options)
     if ui:
-        app.router.routes.extend(ui_routes())
+        app.router.routes.extend(ui_routes(provider=_provider(options)))
     return app
+
+
+def _provider(options: WebOptions) -> str | None:
+    way = options.identity.sign_in().get("oidc")
+    return None if way is None else str(way["issuer"])
 
 
 def _with_mcp(open_parts: OpenParts, options: WebOptions) -> FastAPI:

@@ -70,5 +70,6 @@ def identity_of(settings: Settings, storage: StorageBase) -> IdentityBase:
         issuer=settings.oidc_issuer,
         audience=settings.oidc_audience or "",
         jwks_url=settings.oidc_jwks_url,
+        client_id=settings.oidc_client_id,
     )
     return IdentityChain(keys, tokens)

@@ -21,6 +21,7 @@ from agentscope.app.api import (
     errors,
     events,
     health,
+    identity,
     keys,
     knowledge_bases,
     metrics,
@@ -105,6 +106,7 @@ def build_app(
 def _routers(options: WebOptions) -> list[APIRouter]:
     routers = [
         health.router,
+        identity.router,
         metrics.router,
         credentials.router,
         credentials.models_router,

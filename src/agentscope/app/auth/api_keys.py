@@ -223,6 +223,9 @@ class ApiKeyIdentity(IdentityBase):
     def describe(self) -> Mapping[str, Any]:
         return {"api_key": {"type": "http", "scheme": "bearer"}}
 
+    def sign_in(self) -> Mapping[str, Mapping[str, Any]]:
+        return {"api_key": {}}
+
 
 def bearer(headers: Mapping[str, str]) -> str | None:
     """Return the bearer token of the request, or None if there is none."""

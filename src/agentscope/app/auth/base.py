@@ -43,3 +43,7 @@ class IdentityBase(abc.ABC):
     def describe(self) -> Mapping[str, Any]:
         """Return OpenAPI security schemes, by name, for a caller's tools."""
         return {}
+
+    def sign_in(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the ways in for people at a browser: `header`, `api_key`, `oidc`. No secrets."""
+        return {}

@@ -6,6 +6,7 @@ identities that prove something.
 
 import unicodedata
 from collections.abc import Mapping
+from typing import Any
 
 from agentscope.app.auth.base import Caller, IdentityBase
 from agentscope.errors import AuthenticationError, InvalidInputError
@@ -27,6 +28,9 @@ class HeaderIdentity(IdentityBase):
         if not value.strip():
             raise AuthenticationError("X-User-ID header is required.")
         return Caller(check_user_id(decoded(value)))
+
+    def sign_in(self) -> Mapping[str, Mapping[str, Any]]:
+        return {"header": {}}
 
 
 def decoded(value: str) -> str:

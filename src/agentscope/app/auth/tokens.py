@@ -48,13 +48,18 @@ class TokenIdentity(IdentityBase):
         user_of: UserOf = subject,
         capability_of: Callable[[Mapping[str, Any]], Capability] = lambda claims: Capability.ADMIN,
         clock: Clock | None = None,
+        client_id: str | None = None,
     ) -> None:
-        """Give `jwks_url` for a provider, or `jwks` for fixed keys."""
+        """Give `jwks_url` for a provider, or `jwks` for fixed keys.
+
+        With a `client_id`, that of a public client, browsers can sign in at the issuer.
+        """
         if (jwks_url is None) == (jwks is None):
             raise InvalidInputError("Give either jwks_url or jwks.")
         self._issuer = issuer
         self._audience = audience
         self._jwks_url = jwks_url
+        self._client_id = client_id
         self._user_of = user_of
         self._capability_of = capability_of
         self._clock = clock or SystemClock()
@@ -124,6 +129,13 @@ class TokenIdentity(IdentityBase):
     def describe(self) -> Mapping[str, Any]:
         return {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}}
 
+    def sign_in(self) -> Mapping[str, Mapping[str, Any]]:
+        if self._client_id is None:
+            return {}
+        # A provider names the client as the audience of its identity tokens only.
+        token = "id_token" if self._client_id == self._audience else "access_token"
+        return {"oidc": {"issuer": self._issuer, "client_id": self._client_id, "token": token}}
+
 
 class IdentityChain(IdentityBase):
     """Asks several identities in turn; the first that knows the caller answers."""
@@ -144,3 +156,6 @@ class IdentityChain(IdentityBase):
         return {
             name: scheme for each in self._identities for name, scheme in each.describe().items()
         }
+
+    def sign_in(self) -> Mapping[str, Mapping[str, Any]]:
+        return {name: way for each in self._identities for name, way in each.sign_in().items()}

@@ -5,8 +5,10 @@ browser may keep them for ever; the index is asked for again each time.
 """
 
 import mimetypes
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
@@ -14,13 +16,14 @@ from starlette.routing import BaseRoute, Route
 
 DIST = Path(__file__).with_name("dist")
 
+_POLICY = (
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "worker-src 'self' blob:; frame-src 'self' blob:; connect-src {connect}; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+)
 HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
-        "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-        "worker-src 'self' blob:; frame-src 'self' blob:; connect-src 'self'; "
-        "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
-    ),
+    "Content-Security-Policy": _POLICY.format(connect="'self'"),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
 }
@@ -57,8 +60,11 @@ class _File:
     compressed: Path | None
 
 
-def ui_routes(dist: Path = DIST) -> list[BaseRoute]:
-    """Return the routes of the built app in `dist`, or of the small page if it was not built."""
+def ui_routes(dist: Path = DIST, *, provider: str | None = None) -> list[BaseRoute]:
+    """Return the routes of the built app in `dist`, or of the small page if it was not built.
+
+    The app may also talk to `provider`, the address of an OpenID provider.
+    """
     if not (dist / "index.html").is_file():
         return [Route("/", _small_page, include_in_schema=False)]
     known = {
@@ -68,13 +74,14 @@ def ui_routes(dist: Path = DIST) -> list[BaseRoute]:
     }
     folders = sorted({name.rpartition("/")[0] for name in known if "/" in name})
     top = [name for name in known if "/" not in name]
+    policy = _POLICY.format(connect=f"'self' {_origin(provider)}".rstrip())
 
     async def send(request: Request) -> Response:
         name = request.scope["path"].removeprefix(request.scope.get("root_path", "")).lstrip("/")
         found = known.get(name or "index.html")
         if found is None:
             return Response(status_code=404)
-        return _sent(request, found)
+        return _sent(request, found, policy)
 
     routes: list[BaseRoute] = [Route("/", send, include_in_schema=False)]
     routes += [Route(f"/{name}", send, include_in_schema=False) for name in top]
@@ -85,6 +92,12 @@ def ui_routes(dist: Path = DIST) -> list[BaseRoute]:
 async def _small_page(request: Request) -> Response:
     del request
     return HTMLResponse(_PAGE, headers={**HEADERS, "Cache-Control": _ASK_AGAIN})
+
+
+def _origin(address: str | None) -> str:
+    parts = urlsplit(address or "")
+    known = parts.scheme in ("http", "https") and re.fullmatch(r"[\w.:\[\]-]+", parts.netloc)
+    return f"{parts.scheme}://{parts.netloc}" if known else ""
 
 
 def _described(path: Path, dist: Path) -> _File:
@@ -104,8 +117,13 @@ def _described(path: Path, dist: Path) -> _File:
     )
 
 
-def _sent(request: Request, file: _File) -> Response:
-    headers = {**HEADERS, "Cache-Control": file.cache, "Vary": "Accept-Encoding"}
+def _sent(request: Request, file: _File, policy: str) -> Response:
+    headers = {
+        **HEADERS,
+        "Content-Security-Policy": policy,
+        "Cache-Control": file.cache,
+        "Vary": "Accept-Encoding",
+    }
     accepted = request.headers.get("accept-encoding", "")
     if file.compressed is not None and "gzip" in accepted:
         headers["Content-Encoding"] = "gzip"
