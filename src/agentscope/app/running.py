@@ -23,6 +23,7 @@ from agentscope.app.rag.chunker_choices import ChunkerChoices
 from agentscope.app.rag.indexing.assembly import IndexingParts, indexing
 from agentscope.app.rag.indexing.consumer import Consumer
 from agentscope.app.rag.indexing.parser_pool import ParserPool
+from agentscope.app.rag.indexing.previewing import ParserPoolPreviewer
 from agentscope.app.rag.indexing.purge import Purger
 from agentscope.app.rag.indexing.reading import ReadLimits
 from agentscope.app.rag.indexing.sweeper import Sweeper
@@ -185,6 +186,11 @@ class _Opened:
         task = asyncio.create_task(sweeper.run())
         stack.push_async_callback(_cancel, task)
         probes["sweeper"] = _alive(task)
+        previewer = None
+        if wiring.parsers is not None:
+            previewer = await stack.enter_async_context(
+                ParserPoolPreviewer(wiring.parsers, blobs, temporary=wiring.place.scratch)
+            )
         service = KnowledgeBaseService(
             storage=self.storage,
             message_bus=self.bus,
@@ -197,6 +203,7 @@ class _Opened:
             limits=wiring.place.service_limits,
             access=wiring.access,
             download_keys=wiring.download_keys(),
+            previewer=previewer,
             wake_maintenance=sweeper.wake,
         )
         return service, consumer

@@ -10,6 +10,7 @@ from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.chunker_choices import ChunkerChoices
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.rag.service.limits import ServiceLimits
+from agentscope.app.rag.service.previewer import Previewer
 from agentscope.app.records import Policy
 from agentscope.app.storage.base import StorageBase
 from agentscope.credential.sealing import SecretBox
@@ -52,5 +53,7 @@ class KnowledgeBaseService:
     access: ResourceAccessPolicyBase = field(default_factory=DenyAllResourceAccessPolicy)
     download_keys: tuple[bytes, ...] = ()
     """Keys that sign download tokens; the first signs, all verify."""
+    previewer: Previewer | None = None
+    """None: this process reads no documents."""
     wake_maintenance: Callable[[], None] = _nothing
     """Tells the sweeper that there is something to purge now."""
