@@ -150,7 +150,7 @@ class DocumentRecord:
     user_id: str
     knowledge_base_id: str
     filename: str
-    size: int = 0
+    size: int = 0  # while uploading: the bytes set aside for it
     content_type: str | None = None  # as routed at upload
     encoding: str | None = None  # override given by the uploader
     blob_uri: str = ""
@@ -240,6 +240,16 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What a user holds, as quotas count it: with what is being made and uploaded now."""
+
+    knowledge_bases: int = 0
+    documents: int = 0
+    stored_bytes: int = 0  # of originals, with what uploads have set aside
+    pending: int = 0  # documents that are uploaded or waiting or with a worker
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A document given to a worker: it may write under `run_id` until its lease ends."""
 
@@ -313,6 +323,9 @@ class Limits:
     max_unknown_attempts: int = 3
     max_crashes: int = 3
     pending_per_user: int = 20_000
+    knowledge_bases_per_user: int = 0  # of this and the next two: 0 is no limit
+    documents_per_user: int = 0
+    stored_bytes_per_user: int = 0
     slots: int = 4
     small_file_bytes: int = 1024 * 1024
     embed_concurrency: int = 4
@@ -344,6 +357,21 @@ class ClaimBatch:
 
     claims: tuple[Claim, ...] = ()
     alone_waiting: bool = False  # a document waits for this worker to be idle
+
+
+PAUSED_USER = "paused/user/"
+PAUSED_KNOWLEDGE_BASE = "paused/knowledge_base/"
+"""Before an id: the registry entry that keeps workers from taking documents of that owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What workers have to do for one user."""
+
+    user_id: str
+    documents: int  # that wait for a worker or are with one
+    running: int  # of them with one
+    due: timedelta  # until the first is due; zero or less: for so long it has waited
 
 
 class OnDuplicate(enum.StrEnum):

@@ -13,7 +13,9 @@ The suite needs a runner for `async def` tests.
 
 from agentscope.testing.storage_claims import ClaimSuite
 from agentscope.testing.storage_lists import LedgerSuite, ListSuite
+from agentscope.testing.storage_operator import OperatorSuite
 from agentscope.testing.storage_runs import RunSuite
+from agentscope.testing.storage_shares import ShareSuite
 from agentscope.testing.storage_sweeps import DeletionSuite, KnowledgeBaseSuite
 from agentscope.testing.storage_uploads import DuplicateSuite, UploadSuite
 from agentscope.testing.storage_world import World
@@ -30,5 +32,7 @@ class StorageSuite(
     KnowledgeBaseSuite,
     ListSuite,
     LedgerSuite,
+    OperatorSuite,
+    ShareSuite,
 ):
     """All of it."""

@@ -30,7 +30,9 @@ from agentscope.app.records import (
     Page,
     Policy,
     UploadResult,
+    Waiting,
 )
+from agentscope.app.shares import ResourcePermission, ShareRecord
 
 DocumentChange = Callable[
     [DocumentRecord, KnowledgeBaseRecord | None, datetime], DocumentRecord | None
@@ -113,6 +115,8 @@ class DocumentStorage(abc.ABC):
         Fair: users with due work are ordered by (running leases, last served), one document per
         user per turn; within a user by (due_at, created_at, id). A document goes to one caller
         only. `alone` documents are given only to an idle worker, one and nothing beside it.
+        Users and knowledge bases with a registry entry `PAUSED_USER` or `PAUSED_KNOWLEDGE_BASE`
+        and their id are passed over.
         """
 
     @abc.abstractmethod
@@ -132,6 +136,17 @@ class DocumentStorage(abc.ABC):
     @abc.abstractmethod
     async def unfinished(self) -> int:
         """Return how many documents of all users wait for a worker or are with one."""
+
+    @abc.abstractmethod
+    async def waiting(self, limit: int) -> list[Waiting]:
+        """Return the users that workers have to do with, most documents first, then by id.
+
+        Reads an entry of an index for each document or user that waits, for operators only.
+        """
+
+    @abc.abstractmethod
+    async def failed(self, *, after: str = "", limit: int = 500) -> list[DocumentRecord]:
+        """Return documents of all users in `error` with id > `after`, ordered by id."""
 
     @abc.abstractmethod
     async def expire_leases(self) -> int:
@@ -218,6 +233,43 @@ class CredentialStorage(abc.ABC):
         """Remove it; say whether it was there."""
 
 
+class ShareStorage(abc.ABC):
+    """Who may reach whose knowledge bases; they go with the knowledge base, in one transaction."""
+
+    @abc.abstractmethod
+    async def put(
+        self,
+        user_id: str,
+        knowledge_base_id: str,
+        viewer_id: str,
+        permission: ResourcePermission,
+        *,
+        limit: int,
+    ) -> ShareRecord:
+        """Share the user's knowledge base, or change what the viewer may do; `created_at` is kept.
+
+        Raises:
+            KnowledgeBaseNotFoundError: not there, not active, or of another user.
+            QuotaExceededError: it is shared with `limit` viewers already.
+        """
+
+    @abc.abstractmethod
+    async def get(self, viewer_id: str, knowledge_base_id: str) -> ShareRecord | None:
+        """Return what the viewer may do with the knowledge base; O(1)."""
+
+    @abc.abstractmethod
+    async def of_knowledge_base(self, user_id: str, knowledge_base_id: str) -> list[ShareRecord]:
+        """Return the viewers of the user's knowledge base, ordered by viewer."""
+
+    @abc.abstractmethod
+    async def with_viewer(self, viewer_id: str, *, limit: int) -> list[ShareRecord]:
+        """Return what others share with the viewer, the oldest first."""
+
+    @abc.abstractmethod
+    async def delete(self, user_id: str, knowledge_base_id: str, viewer_id: str) -> bool:
+        """Take the viewer's access to the user's knowledge base; say whether there was any."""
+
+
 class EventStorage(abc.ABC):
     """The outbox: what happened, per user, in order, written with the change itself."""
 
@@ -270,6 +322,7 @@ class StorageBase(abc.ABC):
     documents: DocumentStorage
     knowledge_bases: KnowledgeBaseStorage
     credentials: CredentialStorage
+    shares: ShareStorage
     events: EventStorage
     registry: RegistryStorage
 

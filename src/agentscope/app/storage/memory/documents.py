@@ -1,10 +1,13 @@
 """Documents in memory."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from agentscope.app.records import (
     CLAIMABLE,
+    PAUSED_KNOWLEDGE_BASE,
+    PAUSED_USER,
     RUNNING,
     VISIBLE,
     Claim,
@@ -20,6 +23,7 @@ from agentscope.app.records import (
     Page,
     Policy,
     UploadResult,
+    Waiting,
 )
 from agentscope.app.storage.base import DocumentChange, DocumentStorage
 from agentscope.app.storage.memory.state import State
@@ -192,6 +196,8 @@ class InMemoryDocuments(DocumentStorage):
             and knowledge_base is not None
             and knowledge_base.status is KnowledgeBaseStatus.ACTIVE
             and record.knowledge_base_id not in request.skip_knowledge_bases
+            and f"{PAUSED_USER}{record.user_id}" not in self._state.registry
+            and f"{PAUSED_KNOWLEDGE_BASE}{record.knowledge_base_id}" not in self._state.registry
             and (request.max_bytes is None or record.size <= request.max_bytes)
         )
 
@@ -272,6 +278,29 @@ class InMemoryDocuments(DocumentStorage):
 
     async def unfinished(self) -> int:
         return sum(1 for record in self._state.documents.values() if record.status in CLAIMABLE)
+
+    async def waiting(self, limit: int) -> list[Waiting]:
+        state, now = self._state, self._state.now()
+        due: dict[str, list[datetime]] = {}
+        for record in state.documents.values():
+            if record.status in CLAIMABLE and record.due_at is not None:
+                due.setdefault(record.user_id, []).append(record.due_at)
+        found = [
+            Waiting(user_id, len(times), state.user(user_id).running, min(times) - now)
+            for user_id, times in due.items()
+        ]
+        return sorted(found, key=lambda one: (-one.documents, one.user_id))[:limit]
+
+    async def failed(self, *, after: str = "", limit: int = 500) -> list[DocumentRecord]:
+        records = sorted(
+            (
+                record
+                for record in self._state.documents.values()
+                if record.status is DocumentStatus.ERROR and record.id > after
+            ),
+            key=lambda record: record.id,
+        )
+        return records[:limit]
 
     async def expire_leases(self) -> int:
         held = [record for record in self._state.documents.values() if record.status in RUNNING]

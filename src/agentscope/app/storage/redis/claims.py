@@ -12,6 +12,7 @@ from agentscope.app.records import (
     KnowledgeBaseRecord,
     MaintenanceClaim,
     Policy,
+    Waiting,
 )
 from agentscope.app.storage.changes import document_write, epoch_floor, knowledge_base_write
 from agentscope.app.storage.codec import (
@@ -19,7 +20,7 @@ from agentscope.app.storage.codec import (
     load_document,
     load_knowledge_base,
 )
-from agentscope.app.storage.redis import scripts
+from agentscope.app.storage.redis import lists, scripts
 from agentscope.app.storage.redis.commit import Commit
 from agentscope.app.storage.redis.server import ConflictOnCommit, RedisServer
 from agentscope.app.transitions import deletion, run
@@ -166,6 +167,27 @@ async def claim_knowledge_bases(
             continue
         claims.append(MaintenanceClaim(claimed_at=now, knowledge_base=write.new))
     return claims
+
+
+async def waiting(server: RedisServer, limit: int) -> list[Waiting]:
+    """Return the users that workers have to do with; a slice of them at a time."""
+    found: dict[str, Waiting] = {}
+    start = 0
+    while True:
+        answer = await server.run(
+            scripts.WAITING,
+            [server.keys.users_in_turn],
+            *(server.keys.root, start, start + lists.SLICE - 1),
+        )
+        _, now = server.time(answer[0], answer[1])
+        for number in range(3, len(answer), 4):
+            user_id, documents, running, due = answer[number : number + 4]
+            until = from_micros(int(float(due))) - now
+            found[user_id] = Waiting(user_id, int(documents), int(running), until)
+        if int(answer[2]) < lists.SLICE:
+            break
+        start += lists.SLICE
+    return sorted(found.values(), key=lambda one: (-one.documents, one.user_id))[:limit]
 
 
 async def due_times(server: RedisServer) -> DueTimes:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agentscope.app.records import DocumentRecord, Event, KnowledgeBaseRecord
+from agentscope.app.records import DocumentRecord, DocumentStatus, Event, KnowledgeBaseRecord
 from agentscope.app.storage.changes import (
     DocumentWrite,
     KnowledgeBaseWrite,
@@ -88,6 +88,8 @@ class Commit:
         """Write a knowledge base with its indexes and event."""
         keys, new, record = self.keys, write.new, write.record
         name = keys.knowledge_base(record.id)
+        if write.old is not None and not is_active(new):
+            self.command("DEL", keys.shares(record.id))  # viewers' lists forget it when they look
         if new is None:
             self.command("DEL", name)
             self.command("DEL", keys.counts(record.id))
@@ -175,6 +177,8 @@ def _places(keys: Keys, record: DocumentRecord) -> set[Place]:
         if record.content_sha256 is not None:
             content = keys.content(base_id, record.content_sha256)
             found.add((content, timed(record.created_at, record.id), 0))
+    if record.status is DocumentStatus.ERROR:
+        found.add((keys.failed, record.id, 0))
     if record.due_at is None:
         return found
     due = to_micros(record.due_at)

@@ -15,6 +15,7 @@ from agentscope.app.records import (
     Page,
     Policy,
     UploadResult,
+    Waiting,
 )
 from agentscope.app.storage.base import DocumentChange, DocumentStorage
 from agentscope.app.storage.changes import (
@@ -210,6 +211,16 @@ class RedisDocuments(DocumentStorage):
 
     async def unfinished(self) -> int:
         return int(await self._server.run(scripts.SIZE, [self._server.keys.due_index]))
+
+    async def waiting(self, limit: int) -> list[Waiting]:
+        return await claims.waiting(self._server, limit)
+
+    async def failed(self, *, after: str = "", limit: int = 500) -> list[DocumentRecord]:
+        keys = self._server.keys
+        bodies = await self._server.run(
+            scripts.AFTER, [keys.failed], *(f"{keys.root}doc:", after, limit)
+        )
+        return [load_document(body) for body in bodies]
 
     async def expire_leases(self) -> int:
         ended = 0

@@ -27,6 +27,7 @@ class Keys:
         self.knowledge_bases = f"{self.root}knowledgebases"
         self.users_with_events = f"{self.root}userswithevents"  # by their oldest event
         self.registry = f"{self.root}registry"
+        self.failed = f"{self.root}failed"  # documents in error, by id
 
     def document(self, document_id: str) -> str:
         """Return the key of the record: a hash."""
@@ -76,6 +77,14 @@ class Keys:
     def user_credentials(self, user_id: str) -> str:
         """Return the key of the user's credentials by creation time."""
         return f"{self.root}creds:{user_id}"
+
+    def shares(self, knowledge_base_id: str) -> str:
+        """Return the key of those a knowledge base is shared with: a hash by viewer."""
+        return f"{self.root}shares:{knowledge_base_id}"
+
+    def shared_with(self, viewer_id: str) -> str:
+        """Return the key of what is shared with a viewer, by the time it first was."""
+        return f"{self.root}sharedwith:{viewer_id}"
 
     def entry(self, name: str) -> str:
         """Return the key of a registry entry: a hash."""

@@ -5,10 +5,12 @@ the server's time, `COMMIT` writes if those versions still stand. Keys that a sc
 the hash tag of those it was given.
 """
 
+from agentscope.app.records import PAUSED_KNOWLEDGE_BASE, PAUSED_USER
 from agentscope.app.redis_connection import Script
 
 MAX_AGE_MICROS = 5_000_000  # between load and commit; the time that was read is then too old
-MAX_LOOKED_AT = 20_000  # due documents that one claim may pass over
+MAX_LOOKED_AT = 20_000  # due documents of one user that one claim may pass over
+MAX_LOOKED_AT_IN_ALL = 60_000
 
 # Reads a document, its knowledge base and the oldest document with the same content.
 # KEYS: document. ARGV: root, sha or ''.
@@ -117,6 +119,7 @@ local function claimable(base)
   if skipped[base] then return false end
   if active[base] == nil then
     active[base] = redis.call('HGET', root .. 'kb:' .. base, 'status') == 'active'
+      and redis.call('EXISTS', root .. 'entry:{PAUSED_KNOWLEDGE_BASE}' .. base) == 0
   end
   return active[base]
 end
@@ -125,7 +128,8 @@ while true do
   local users = redis.call('ZRANGE', KEYS[1], page * 100, page * 100 + 99)
   for _, user in ipairs(users) do
     local skip = 0
-    while true do
+    local paused = redis.call('EXISTS', root .. 'entry:{PAUSED_USER}' .. user) == 1
+    while not paused and skip < {MAX_LOOKED_AT} do
       local due = redis.call(
         'ZRANGEBYSCORE', root .. 'due:' .. user, '-inf', now, 'LIMIT', skip, 100)
       for _, member in ipairs(due) do
@@ -146,7 +150,9 @@ while true do
           end
         end
       end
-      if looked_at > {MAX_LOOKED_AT} then return {{time[1], time[2], alone_waits and 1 or 0}} end
+      if looked_at > {MAX_LOOKED_AT_IN_ALL} then
+        return {{time[1], time[2], alone_waits and 1 or 0}}
+      end
       if #due < 100 then break end
       skip = skip + 100
     end
@@ -249,6 +255,27 @@ local from = ARGV[2] == '' and '-' or '(' .. ARGV[2]
 local answer = {}
 for _, id in ipairs(redis.call('ZRANGEBYLEX', KEYS[1], from, '+', 'LIMIT', 0, ARGV[3])) do
   answer[#answer + 1] = redis.call('HGET', ARGV[1] .. id, 'b') or nil
+end
+return answer
+"""
+)
+
+# Reads a slice of the users in turn: user, documents, running, earliest due time in microseconds.
+# KEYS: users in turn. ARGV: root, first, last.
+WAITING = Script(
+    """
+local answer = redis.call('TIME')
+local users = redis.call('ZRANGE', KEYS[1], ARGV[2], ARGV[3])
+answer[3] = tostring(#users)
+for _, user in ipairs(users) do
+  local due = ARGV[1] .. 'due:' .. user
+  local first = redis.call('ZRANGE', due, 0, 0, 'WITHSCORES')[2]
+  if first then
+    answer[#answer + 1] = user
+    answer[#answer + 1] = tostring(redis.call('ZCARD', due))
+    answer[#answer + 1] = redis.call('HGET', ARGV[1] .. 'user:' .. user, 'running') or '0'
+    answer[#answer + 1] = first
+  end
 end
 return answer
 """

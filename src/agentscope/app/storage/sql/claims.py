@@ -4,15 +4,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentscope.app.records import (
+    PAUSED_KNOWLEDGE_BASE,
+    PAUSED_USER,
     Claim,
     ClaimRequest,
+    DocumentRecord,
     DocumentStatus,
     DueTimes,
     MaintenanceClaim,
     Policy,
+    Waiting,
 )
 from agentscope.app.storage.changes import epoch_floor, must_run_alone
-from agentscope.app.storage.codec import load_document, load_knowledge_base, to_micros
+from agentscope.app.storage.codec import (
+    from_micros,
+    load_document,
+    load_knowledge_base,
+    to_micros,
+)
 from agentscope.app.storage.sql.session import Session, moment
 from agentscope.app.storage.sql.transaction import Transaction
 from agentscope.app.transitions import deletion, run
@@ -22,10 +31,13 @@ from agentscope.identity import new_id
 USERS_PER_LOOK = 50
 LEASES_PER_TRANSACTION = 500
 
-_DUE = """
+_NOT_PAUSED = "NOT EXISTS (SELECT 1 FROM registry p WHERE p.name = '{prefix}' || {owner})"
+_DUE = f"""
     FROM documents d JOIN knowledge_bases k ON k.id = d.knowledge_base_id
-    WHERE d.user_id = {user} AND d.queue = 1 AND d.due_at <= :now AND k.status = 'active'
+    WHERE d.user_id = {{user}} AND d.queue = 1 AND d.due_at <= :now AND k.status = 'active'
+    AND {_NOT_PAUSED.format(prefix=PAUSED_KNOWLEDGE_BASE, owner="d.knowledge_base_id")}
 """
+_USER_NOT_PAUSED = _NOT_PAUSED.format(prefix=PAUSED_USER, owner="u.user_id")
 
 
 @dataclass(slots=True)
@@ -113,7 +125,8 @@ def _first_in_turn(transaction: Transaction, state: ClaimRound) -> tuple[str, st
     offset = 0
     while True:
         users = session.rows(
-            "SELECT u.user_id FROM users u WHERE u.unfinished > 0 AND EXISTS "
+            f"SELECT u.user_id FROM users u WHERE u.unfinished > 0 AND {_USER_NOT_PAUSED} "
+            "AND EXISTS "
             f"(SELECT 1 {_DUE.format(user='u.user_id')} {filters}) "
             "ORDER BY u.running, u.last_served, u.user_id LIMIT :look OFFSET :offset",
             now=now,
@@ -199,6 +212,33 @@ def unfinished(session: Session) -> int:
     """Return the number of documents that workers have to do with; one index is read."""
     row = session.row("SELECT count(*) FROM documents WHERE queue = 1 AND due_at IS NOT NULL")
     return int(row[0]) if row is not None else 0
+
+
+def waiting(session: Session, limit: int) -> list[Waiting]:
+    """Return the users that workers have to do with; one index is read."""
+    rows = session.rows(
+        "SELECT d.user_id, count(*), max(u.running), min(d.due_at) "
+        "FROM documents d JOIN users u ON u.user_id = d.user_id "
+        "WHERE d.queue = 1 AND d.due_at IS NOT NULL "
+        "GROUP BY d.user_id ORDER BY count(*) DESC, d.user_id LIMIT :limit",
+        limit=limit,
+    )
+    now = session.now()
+    return [
+        Waiting(user_id, int(count), int(running), from_micros(int(due)) - now)
+        for user_id, count, running, due in rows
+    ]
+
+
+def failed(session: Session, after: str, limit: int) -> list[DocumentRecord]:
+    """Return documents in `error`, by id."""
+    rows = session.rows(
+        "SELECT body FROM documents WHERE status = 'error' AND id > :after "
+        "ORDER BY id LIMIT :limit",
+        after=after,
+        limit=limit,
+    )
+    return [load_document(body) for (body,) in rows]
 
 
 def expire_some(transaction: Transaction, after: str) -> tuple[int, str | None]:

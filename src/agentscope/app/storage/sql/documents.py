@@ -14,6 +14,7 @@ from agentscope.app.records import (
     Page,
     Policy,
     UploadResult,
+    Waiting,
 )
 from agentscope.app.storage.base import DocumentChange, DocumentStorage
 from agentscope.app.storage.changes import UploadEnd, UploadPlan, is_active, new_document
@@ -208,6 +209,12 @@ class SQLDocuments(DocumentStorage):
 
     async def unfinished(self) -> int:
         return await self._database.read(claims.unfinished)
+
+    async def waiting(self, limit: int) -> list[Waiting]:
+        return await self._database.read(lambda session: claims.waiting(session, limit))
+
+    async def failed(self, *, after: str = "", limit: int = 500) -> list[DocumentRecord]:
+        return await self._database.read(lambda session: claims.failed(session, after, limit))
 
     async def expire_leases(self) -> int:
         ended, after = 0, ""
