@@ -20,11 +20,12 @@ from agentscope.errors import (
 )
 from agentscope.message.blocks import Base64Source, DataBlock
 from agentscope.rag.document import Chunk, Point, Run, StoredRun, VectorRecord
-from agentscope.rag.vector_store.base import RunVectorStore
+from agentscope.rag.vector_store.base import RunVectorStore, VectorReader
 from agentscope.rag.vector_store.filter import Equals
 from agentscope.testing.vector_store_data import (
     COLLECTION,
     DIMENSIONS,
+    direction,
     make_point,
     places,
     unit,
@@ -113,6 +114,22 @@ class VectorStoreSuite(VectorSearchSuite):
             found = await store.search_vector(COLLECTION, unit(1), top_k=2)
             assert [hit.chunk for hit in found] == [text.chunk, data]
             assert await store.run_chunks(COLLECTION, "d1", "r1") == [text.chunk, data]
+
+    async def test_vectors_are_read_back_in_the_order_of_the_chunks(self) -> None:
+        """Only a store that says so can do it; lengths may differ, directions may not."""
+        wanted = [unit(3, n, -1) for n in range(7)]
+        points = [make_point("d1", n, vector) for n, vector in enumerate(wanted)]
+        others = [make_point("d1", 0, unit(9), run=Run("r2", 2)), make_point("d2", 0, unit(9))]
+        async with self.opened([*reversed(points), *others]) as store:
+            if not isinstance(store, VectorReader):
+                pytest.skip("this store does not give vectors back")
+            found: list[list[float]] = []
+            for offset in (0, 3, 6, 9):
+                found += await store.run_vectors(COLLECTION, "d1", "r1", offset=offset, limit=3)
+            assert [direction(vector) for vector in found] == [direction(v) for v in wanted]
+            assert await store.run_vectors(COLLECTION, "d1", "r9") == []
+            with pytest.raises(CollectionNotFoundError):
+                await store.run_vectors("kb_none", "d1", "r1")
 
     async def test_upsert_replaces_within_the_run_and_is_idempotent(self) -> None:
         """The same chunk of the same run is one point; another run is another point."""

@@ -1,5 +1,6 @@
 """Points and filters that the vector store suite, and tests beside it, work on."""
 
+import math
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -50,6 +51,12 @@ def make_point(
 def unit(*values: float) -> list[float]:
     """Return a vector of the suite's length that starts with `values`."""
     return [*values, *([0.0] * (DIMENSIONS - len(values)))]
+
+
+def direction(vector: Sequence[float]) -> list[float]:
+    """Return the vector with length one, rounded as single precision allows."""
+    length = math.sqrt(sum(value * value for value in vector))
+    return [round(value / length, 5) for value in vector]
 
 
 def random_points(

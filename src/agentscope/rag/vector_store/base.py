@@ -217,6 +217,28 @@ class RunVectorStore(VectorStoreBase):
         await self.list_collections()
 
 
+class VectorReader(abc.ABC):
+    """A store that gives vectors back as well: an export needs it to take them along."""
+
+    async def run_vectors(
+        self, collection: str, document_id: str, run_id: str, *, offset: int = 0, limit: int = 30
+    ) -> list[Vector]:
+        """Return vectors of the run in the order of `RunVectorStore.run_chunks`.
+
+        Their length may have been normalised; under the default distance that changes no score.
+
+        Raises:
+            CollectionNotFoundError: there is no such collection.
+        """
+        return await self._run_vectors(collection, document_id, run_id, offset, limit)
+
+    @abc.abstractmethod
+    async def _run_vectors(
+        self, collection: str, document_id: str, run_id: str, offset: int, limit: int
+    ) -> list[Vector]:
+        """Do what `run_vectors` promises."""
+
+
 def equality_filter(metadata_filter: Mapping[str, Any] | None) -> Filter | None:
     """Return the filter for the documented `metadata_filter` argument, or None."""
     return parse_filter(metadata_filter) if metadata_filter else None

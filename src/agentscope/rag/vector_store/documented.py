@@ -18,11 +18,11 @@ from agentscope.rag.document import (
     VectorRecord,
     VectorSearchResult,
 )
-from agentscope.rag.vector_store.base import RunVectorStore, equality_filter
+from agentscope.rag.vector_store.base import RunVectorStore, VectorReader, equality_filter
 from agentscope.rag.vector_store.filter import And, Equals, Filter, Not, Range
 
 
-class DocumentedCalls(RunVectorStore):
+class DocumentedCalls(RunVectorStore, VectorReader):
     """Implements `VectorStoreBase` and the named deletions by filters and one ordered scan."""
 
     @abc.abstractmethod

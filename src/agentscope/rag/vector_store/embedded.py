@@ -197,6 +197,13 @@ class EmbeddedVectorStore(DocumentedCalls):
             collection, lambda open_: open_.run_chunks(document_id, run_id, offset, limit)
         )
 
+    async def _run_vectors(
+        self, collection: str, document_id: str, run_id: str, offset: int, limit: int
+    ) -> list[Vector]:
+        return await self._read(
+            collection, lambda open_: open_.run_vectors(document_id, run_id, offset, limit)
+        )
+
     async def delete_where(self, collection: str, where: Filter) -> None:
         with contextlib.suppress(CollectionNotFoundError):
             await self._write(collection, lambda open_: open_.remove(where))

@@ -130,6 +130,16 @@ class OpenCollection:
         )
         return [_chunk(row[0]) for row in found]
 
+    def run_vectors(self, document_id: str, run_id: str, offset: int, limit: int) -> list[Vector]:
+        """Return a page of a run's vectors."""
+        found = self.rows.read(
+            "SELECT vector FROM points JOIN vectors USING (id) WHERE document_id = ? AND run_id = ?"
+            " ORDER BY chunk_index LIMIT ? OFFSET ?",
+            [document_id, run_id, limit, offset],
+        )
+        vectors: list[Vector] = self.vectors.matrix([row[0] for row in found]).tolist()
+        return vectors
+
     def stored_runs(self, after: tuple[str, str, int], limit: int) -> list[StoredRun]:
         """Return a page of runs, by document, run and epoch."""
         found = self.rows.read(

@@ -115,6 +115,13 @@ class InMemoryVectorStore(DocumentedCalls):
         chunks.sort(key=lambda chunk: chunk.chunk_index)
         return [chunk.model_copy(deep=True) for chunk in chunks[offset : offset + limit]]
 
+    async def _run_vectors(
+        self, collection: str, document_id: str, run_id: str, offset: int, limit: int
+    ) -> list[Vector]:
+        points = [entry.point for entry in self._run(collection, document_id, run_id)]
+        points.sort(key=lambda point: point.chunk.chunk_index)
+        return [list(point.vector) for point in points[offset : offset + limit]]
+
     async def delete_where(self, collection: str, where: Filter) -> None:
         self._drop(collection, lambda point: matches(where, filter_fields(point)))
 

@@ -27,6 +27,7 @@ from agentscope.rag.vector_store.pgvector_sql import (
     INSERT,
     ORDER,
     REGISTRY,
+    RUN_VECTORS,
     SIMILARITY,
     chunk_of,
     distance,
@@ -247,6 +248,15 @@ class PgVectorStore(DocumentedCalls):
                 [document_id, run_id, limit, offset],
             )
         return [chunk_of(value) for (value,) in rows]
+
+    async def _run_vectors(
+        self, collection: str, document_id: str, run_id: str, offset: int, limit: int
+    ) -> list[Vector]:
+        table = await self._table(collection)
+        statement = RUN_VECTORS.format(table=table.name)
+        with self._using(collection):
+            rows = await self._fetch(statement, [document_id, run_id, limit, offset])
+        return [list(vector) for (vector,) in rows]
 
     async def delete_where(self, collection: str, where: Filter) -> None:
         condition, parameters = compile_filter(where)

@@ -32,6 +32,11 @@ ON CONFLICT (id) DO UPDATE SET epoch = EXCLUDED.epoch, kb_id = EXCLUDED.kb_id,
     embedding = EXCLUDED.embedding
 """
 
+RUN_VECTORS = """
+SELECT embedding::real[] FROM {table} WHERE document_id = %s AND run_id = %s
+ORDER BY chunk_index LIMIT %s OFFSET %s
+"""
+
 # The zero vector has no direction; its similarity to anything is 0, not NaN.
 SIMILARITY = "COALESCE(round(NULLIF(1 - (embedding <=> %s::vector), 'NaN'::float8)::numeric, 6), 0)"
 ORDER = 'document_id COLLATE "C", chunk_index, run_id COLLATE "C"'

@@ -34,6 +34,7 @@ from agentscope.rag.vector_store.qdrant_filter import (
 )
 from agentscope.rag.vector_store.qdrant_points import (
     TERMS,
+    dense_vector,
     encoded_name,
     point_of,
     point_struct,
@@ -227,6 +228,18 @@ class QdrantStore(DocumentedCalls):
         where = And((_of_run(document_id, run_id), numbered))
         hits = [hit async for hit in self.scan(collection, where)]
         return [hit.chunk for hit in hits]
+
+    async def _run_vectors(
+        self, collection: str, document_id: str, run_id: str, offset: int, limit: int
+    ) -> list[Vector]:
+        ids = [str(point_id(document_id, run_id, offset + number)) for number in range(limit)]
+        client = self.get_client()
+        with self._calling(collection):
+            records = await client.retrieve(
+                encoded_name(collection), ids=ids, with_payload=False, with_vectors=True
+            )
+        found = {str(record.id): dense_vector(record.vector) for record in records}
+        return [found[number] for number in ids if number in found]
 
     async def delete_where(self, collection: str, where: Filter) -> None:
         compiled, is_exact = self._compiled(where)

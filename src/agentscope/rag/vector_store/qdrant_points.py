@@ -7,7 +7,7 @@ from typing import Any
 
 from agentscope.errors import CollectionNotFoundError, VectorStoreError
 from agentscope.optional import require
-from agentscope.rag.document import Chunk, Point, Run
+from agentscope.rag.document import Chunk, Point, Run, Vector
 from agentscope.rag.vector_store.facets import facets, numbers
 from agentscope.rag.vector_store.points import chunk_text, own_fields, point_id
 from agentscope.rag.vector_store.qdrant_filter import FACETS, NUMBERS
@@ -51,6 +51,11 @@ def rounded_score(value: float) -> float:
 def run_of(payload: dict[str, Any]) -> Run:
     """Return the run of a stored point."""
     return Run(str(payload.get("run_id", "")), int(payload.get("epoch", 0)))
+
+
+def dense_vector(stored: Any) -> Vector:
+    """Return the unnamed vector of a stored point, which may come with the others by name."""
+    return list(stored[""] if isinstance(stored, dict) else stored)
 
 
 def point_of(payload: dict[str, Any]) -> Point:
