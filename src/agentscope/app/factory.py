@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agentscope.app.access import DenyAllResourceAccessPolicy, ResourceAccessPolicyBase
+from agentscope.app.access import ResourceAccessPolicyBase, access_policy
 from agentscope.app.auth.base import IdentityBase
 from agentscope.app.auth.header import HeaderIdentity
 from agentscope.app.message_bus.base import MessageBus
@@ -107,7 +107,7 @@ def create_app(  # noqa: PLR0913, PLR0917 -- the documented signature
         chunkers=ChunkerChoices(chunkers),
         index_here=enable_index_worker,
         policy=Policy(timings or Timings(), _slots(limits or Limits(), parser_executor)),
-        access=resource_access_policy or DenyAllResourceAccessPolicy(),
+        access=access_policy(resource_access_policy),
         download_secret=download_secret,
         local_embedding=local_embedding,
         place=place,

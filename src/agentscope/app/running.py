@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentscope.app.access import DenyAllResourceAccessPolicy, ResourceAccessPolicyBase
+from agentscope.app.access import ResourceAccessPolicyBase, SharedByOwners
 from agentscope.app.egress import EgressPolicy
 from agentscope.app.health import Health, Probe
 from agentscope.app.message_bus.announcer import announcing
@@ -77,7 +77,7 @@ class Wiring:
     chunkers: ChunkerChoices = field(default_factory=ChunkerChoices)
     index_here: bool = True
     policy: Policy = field(default_factory=Policy)
-    access: ResourceAccessPolicyBase = field(default_factory=DenyAllResourceAccessPolicy)
+    access: ResourceAccessPolicyBase = field(default_factory=SharedByOwners)
     download_secret: str | bytes | None = None
     local_embedding: bool = True
     place: Deployment = field(default_factory=Deployment)

@@ -163,6 +163,7 @@ class RemoteStorage(StorageBase):
         self.documents = behind(network, inner.documents, StorageError)
         self.knowledge_bases = behind(network, inner.knowledge_bases, StorageError)
         self.credentials = behind(network, inner.credentials, StorageError)
+        self.shares = behind(network, inner.shares, StorageError)
         self.events = behind(network, inner.events, StorageError)
         self.registry = behind(network, inner.registry, StorageError)
 

@@ -29,6 +29,7 @@ from agentscope.app.api import (
     operator,
     previews,
     search,
+    shares,
     upload,
     webhooks,
 )
@@ -41,7 +42,7 @@ from agentscope.app.running import RunningParts
 logger = logging.getLogger(__name__)
 
 DEFAULT_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
-_METHODS = ("GET", "POST", "PATCH", "DELETE", "OPTIONS")
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _SENT_HEADERS = (
     "X-User-ID",
     "Content-Type",
@@ -120,6 +121,7 @@ def _routers(options: WebOptions) -> list[APIRouter]:
         # Fixed paths come before those with an id in the same place.
         routers += [
             knowledge_bases.router,
+            shares.router,
             events.router,
             webhooks.router,
             search.router,
@@ -157,8 +159,8 @@ def _middleware(options: WebOptions) -> list[Middleware]:
 def _serve_both_slash_forms(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     """Answer every API path with and without its last slash; a redirect would drop bodies."""
     for route in (route for router in routers for route in router.routes):
-        if not isinstance(route, APIRoute):
-            continue
+        if not isinstance(route, APIRoute) or route.path.endswith(":path}"):
+            continue  # where a slash belongs to the value, it is no other form
         other = route.path.removesuffix("/") if route.path.endswith("/") else f"{route.path}/"
         twin: dict[str, Any] = {
             "methods": sorted(route.methods or ()),

@@ -1,11 +1,11 @@
 """Routes that stream what happens, as server-sent events; a client that comes back misses nothing.
 
-`id:` is the event's sequence. A page that was cut sends it back as `Last-Event-ID`. A stream ends
-after a quarter of an hour, so that a revoked key or a withdrawn share ends with it; browsers come
-back by themselves.
+`id:` is the event's sequence. A page that was cut sends it back as `Last-Event-ID`. Who listens is
+asked again before anything is sent: a revoked key or a withdrawn share ends the stream. So does
+time, after a quarter of an hour; browsers come back by themselves.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -14,13 +14,19 @@ from pydantic_core import to_json
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from agentscope.app.api.deps import CallerDep, ServiceDep, parts_of
+from agentscope.app.api.deps import CallerDep, ServiceDep, identified, parts_of
 from agentscope.app.api.views import timestamp
+from agentscope.app.auth.base import Caller
 from agentscope.app.rag.service.events import Listener
 from agentscope.app.rag.service.events import Scope as Wanted
 from agentscope.app.rag.service.opening import open_knowledge_base
 from agentscope.app.records import Event
-from agentscope.errors import InvalidInputError
+from agentscope.errors import (
+    AuthenticationError,
+    InvalidInputError,
+    NotFoundError,
+    PermissionDeniedError,
+)
 
 router = APIRouter(tags=["events"])
 
@@ -49,7 +55,11 @@ async def get_events(
 ) -> Response:
     """Stream the events of all knowledge bases of the caller."""
     wanted = Wanted(caller.user_id, reached=caller.knowledge_bases)
-    return await _stream(request, wanted, asked)
+
+    async def check() -> None:
+        await _still(request, caller)
+
+    return await _stream(request, wanted, asked, check)
 
 
 @router.get(
@@ -64,13 +74,39 @@ async def get_knowledge_base_events(
 ) -> Response:
     """Stream the events of one knowledge base that the caller may read."""
     record = (await open_knowledge_base(service, caller.user_id, knowledge_base_id)).record
-    return await _stream(request, Wanted(record.user_id, record.id), asked)
+
+    async def check() -> None:
+        await _still(request, caller)
+        if caller.user_id != record.user_id:
+            await open_knowledge_base(service, caller.user_id, knowledge_base_id)
+
+    return await _stream(request, Wanted(record.user_id, record.id), asked, check)
 
 
-async def _stream(request: Request, wanted: Wanted, asked: EventsAsked) -> Response:
+async def _still(request: Request, caller: Caller) -> None:
+    """Raise unless the headers of the request still stand for the same caller."""
+    if await identified(request) != caller:
+        raise PermissionDeniedError
+
+
+async def _stream(
+    request: Request, wanted: Wanted, asked: EventsAsked, check: Callable[[], Awaitable[None]]
+) -> Response:
     after = _resumed(request) if "last-event-id" in request.headers else asked.after
     listener = parts_of(request).events.listen(wanted)
-    return _EventStream(listener, _frames(listener, after, asked.seconds))
+    return _EventStream(listener, _checked(_frames(listener, after, asked.seconds), check))
+
+
+async def _checked(
+    frames: AsyncIterator[bytes], check: Callable[[], Awaitable[None]]
+) -> AsyncIterator[bytes]:
+    """Pass frames on while the check holds; the stream ends before the first one it forbids."""
+    async for frame in frames:
+        try:
+            await check()
+        except (AuthenticationError, NotFoundError, PermissionDeniedError):
+            return
+        yield frame
 
 
 def _resumed(request: Request) -> int:

@@ -34,6 +34,7 @@ def knowledge_base_view(details: KnowledgeBaseDetails) -> dict[str, Any]:
         "created_at": timestamp(record.created_at),
         "updated_at": timestamp(record.updated_at),
         "editable": details.editable,
+        "permission": _permission(details),
         "document_count": counts.documents,
         "chunk_count": counts.chunks,
         "size_bytes": counts.size_bytes,
@@ -42,6 +43,12 @@ def knowledge_base_view(details: KnowledgeBaseDetails) -> dict[str, Any]:
         "search_mode": record.search_mode,
         "generation": record.generation,
     }
+
+
+def _permission(details: KnowledgeBaseDetails) -> str:
+    if details.owned:
+        return "owner"
+    return "edit" if details.editable else "read"
 
 
 def document_view(record: DocumentRecord) -> dict[str, Any]:

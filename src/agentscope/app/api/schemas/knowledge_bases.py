@@ -1,6 +1,6 @@
 """Knowledge bases on the wire."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
@@ -68,6 +68,7 @@ class KnowledgeBaseView(BaseModel):
     created_at: str
     updated_at: str
     editable: bool
+    permission: Literal["owner", "edit", "read"]
     document_count: int
     chunk_count: int
     size_bytes: int

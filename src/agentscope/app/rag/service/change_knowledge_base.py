@@ -1,12 +1,12 @@
 """Renaming a knowledge base and changing how it is searched."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from agentscope.app.rag.service.details import KnowledgeBaseDetails, describe
 from agentscope.app.rag.service.names import clean_name, clean_text
-from agentscope.app.rag.service.opening import OpenedKnowledgeBase, open_knowledge_base
+from agentscope.app.rag.service.opening import open_knowledge_base
 from agentscope.app.rag.service.parts import KnowledgeBaseService
 from agentscope.app.records import KnowledgeBaseRecord
 from agentscope.errors import ConflictError, KnowledgeBaseNotFoundError
@@ -57,7 +57,7 @@ async def change_knowledge_base(
         )
     if record is None:
         raise KnowledgeBaseNotFoundError(f"Knowledge Base '{knowledge_base_id}' not found.")
-    return (await describe(service, [OpenedKnowledgeBase(record, editable=True)]))[0]
+    return (await describe(service, [replace(opened, record=record)]))[0]
 
 
 def _check_pinned(record: KnowledgeBaseRecord, changes: KnowledgeBaseChanges) -> None:

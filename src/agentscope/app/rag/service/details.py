@@ -15,6 +15,7 @@ class KnowledgeBaseDetails:
 
     record: KnowledgeBaseRecord
     editable: bool
+    owned: bool
     counts: Counts
     credential_name: str | None  # None: the credential is gone
 
@@ -31,6 +32,7 @@ async def describe(
         KnowledgeBaseDetails(
             record=item.record,
             editable=item.editable,
+            owned=item.owned,
             counts=counts[item.record.id],
             credential_name=names.get(
                 (item.record.user_id, item.record.embedding_model_config.credential_id)

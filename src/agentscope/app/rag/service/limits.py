@@ -22,6 +22,7 @@ class ServiceLimits:
     neighbours: int = 5
     dimensions: int = 16_384
     shared_resources: int = 1_000
+    shares_per_knowledge_base: int = 1_000
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

@@ -51,7 +51,7 @@ async def list_knowledge_bases(
     records, total = await service.storage.knowledge_bases.page(
         viewer_id, whole if shared else page, id=query.id, name_contains=query.name_contains
     )
-    own = [OpenedKnowledgeBase(record, editable=True) for record in records]
+    own = [OpenedKnowledgeBase(record, editable=True, owned=True) for record in records]
     if not shared:
         return await describe(service, own), total
     return await _paged(service, [*own, *shared], page)

@@ -19,6 +19,7 @@ class OpenedKnowledgeBase:
 
     record: KnowledgeBaseRecord
     editable: bool
+    owned: bool = False
 
 
 async def shared_with(service: KnowledgeBaseService, viewer_id: str) -> list[ResourceRef]:
@@ -69,11 +70,25 @@ async def _find(
         return None
     own = await service.storage.knowledge_bases.get(viewer_id, knowledge_base_id)
     if own is not None:
-        return OpenedKnowledgeBase(own, editable=True)
-    for ref in await shared_with(service, viewer_id):
-        if ref.resource_id == knowledge_base_id:
-            return await open_shared(service, viewer_id, ref)
-    return None
+        return OpenedKnowledgeBase(own, editable=True, owned=True)
+    kind = ResourceKind.KNOWLEDGE_BASE
+    ref = await service.access.find(viewer_id, kind, knowledge_base_id, service.storage)
+    return None if ref is None else await open_shared(service, viewer_id, ref)
+
+
+async def open_owned(
+    service: KnowledgeBaseService, viewer_id: str, knowledge_base_id: str
+) -> KnowledgeBaseRecord:
+    """Return a knowledge base that belongs to the viewer.
+
+    Raises:
+        KnowledgeBaseNotFoundError: there is none that the viewer may see.
+        PermissionDeniedError: it belongs to somebody else.
+    """
+    opened = await open_knowledge_base(service, viewer_id, knowledge_base_id)
+    if not opened.owned:
+        raise PermissionDeniedError("Only the owner decides who else may use a knowledge base.")
+    return opened.record
 
 
 async def open_document(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from agentscope.app.access import DenyAllResourceAccessPolicy, ResourceAccessPolicyBase
+from agentscope.app.access import ResourceAccessPolicyBase, SharedByOwners
 from agentscope.app.message_bus.base import MessageBus
 from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.chunker_choices import ChunkerChoices
@@ -50,7 +50,7 @@ class KnowledgeBaseService:
     chunkers: ChunkerChoices
     policy: Policy = field(default_factory=Policy)
     limits: ServiceLimits = field(default_factory=ServiceLimits)
-    access: ResourceAccessPolicyBase = field(default_factory=DenyAllResourceAccessPolicy)
+    access: ResourceAccessPolicyBase = field(default_factory=SharedByOwners)
     download_keys: tuple[bytes, ...] = ()
     """Keys that sign download tokens; the first signs, all verify."""
     previewer: Previewer | None = None

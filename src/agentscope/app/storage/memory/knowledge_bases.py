@@ -56,6 +56,8 @@ class InMemoryKnowledgeBases(KnowledgeBaseStorage):
 
     def _write(self, old: KnowledgeBaseRecord, new: KnowledgeBaseRecord | None) -> None:
         state = self._state
+        if new is None or new.status is not KnowledgeBaseStatus.ACTIVE:
+            state.forget_shares(old.id)
         if new is None:
             del state.knowledge_bases[old.id]
             state.counts.pop(old.id, None)

@@ -13,6 +13,7 @@ from agentscope.app.records import (
     KnowledgeBaseRecord,
     KnowledgeBaseStatus,
 )
+from agentscope.app.shares import ShareRecord
 from agentscope.app.storage import totals
 from agentscope.app.transitions.guards import check_move, check_stranded
 from agentscope.clock import Clock
@@ -38,6 +39,8 @@ class State:
     documents: dict[str, DocumentRecord] = field(default_factory=dict)
     knowledge_bases: dict[str, KnowledgeBaseRecord] = field(default_factory=dict)
     credentials: dict[str, CredentialRecord] = field(default_factory=dict)
+    shares: dict[str, dict[str, ShareRecord]] = field(default_factory=dict)  # by knowledge base
+    shared_with: dict[str, dict[str, ShareRecord]] = field(default_factory=dict)  # by viewer
     registry: dict[str, tuple[Mapping[str, Any], datetime | None]] = field(default_factory=dict)
     counts: dict[str, Counts] = field(default_factory=dict)
     users: dict[str, UserState] = field(default_factory=dict)
@@ -57,6 +60,11 @@ class State:
         if record is None or record.user_id != user_id:
             return None
         return record if record.status is KnowledgeBaseStatus.ACTIVE else None
+
+    def forget_shares(self, knowledge_base_id: str) -> None:
+        """Take the knowledge base away from everybody it was shared with."""
+        for viewer_id in self.shares.pop(knowledge_base_id, {}):
+            self.shared_with[viewer_id].pop(knowledge_base_id)
 
     def write(self, old: DocumentRecord | None, new: DocumentRecord | None) -> DocumentRecord:
         """Replace a document, with counters and event; one of the two is a record."""

@@ -10,6 +10,7 @@ from agentscope.app.storage.memory.ledger import (
     InMemoryEvents,
     InMemoryRegistry,
 )
+from agentscope.app.storage.memory.shares import InMemoryShares
 from agentscope.app.storage.memory.state import State
 from agentscope.clock import Clock, SystemClock
 
@@ -22,6 +23,7 @@ class InMemoryStorage(StorageBase):
         self.documents = InMemoryDocuments(self._state)
         self.knowledge_bases = InMemoryKnowledgeBases(self._state)
         self.credentials = InMemoryCredentials(self._state)
+        self.shares = InMemoryShares(self._state)
         self.events = InMemoryEvents(self._state)
         self.registry = InMemoryRegistry(self._state)
 

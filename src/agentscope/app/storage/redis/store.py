@@ -11,6 +11,7 @@ from agentscope.app.storage.redis.documents import RedisDocuments
 from agentscope.app.storage.redis.knowledge_bases import RedisKnowledgeBases
 from agentscope.app.storage.redis.ledger import RedisCredentials, RedisEvents, RedisRegistry
 from agentscope.app.storage.redis.server import RedisServer
+from agentscope.app.storage.redis.shares import RedisShares
 from agentscope.errors import StorageError
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class RedisStorage(StorageBase):
         self.documents = RedisDocuments(server)
         self.knowledge_bases = RedisKnowledgeBases(server)
         self.credentials = RedisCredentials(server)
+        self.shares = RedisShares(server)
         self.events = RedisEvents(server)
         self.registry = RedisRegistry(server)
 

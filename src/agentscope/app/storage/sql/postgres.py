@@ -12,6 +12,7 @@ from agentscope.app.storage.sql.documents import SQLDocuments
 from agentscope.app.storage.sql.knowledge_bases import SQLKnowledgeBases
 from agentscope.app.storage.sql.ledger import SQLCredentials, SQLEvents, SQLRegistry
 from agentscope.app.storage.sql.session import Database, Row, Session, migrate
+from agentscope.app.storage.sql.shares import SQLShares
 from agentscope.app.storage.sql.threads import CLOSED, ThreadConnections
 from agentscope.errors import AgentScopeError, InvalidInputError, StorageError
 from agentscope.optional import require
@@ -209,6 +210,7 @@ class PostgresStorage(StorageBase):
         self.documents = SQLDocuments(self._database)
         self.knowledge_bases = SQLKnowledgeBases(self._database)
         self.credentials = SQLCredentials(self._database)
+        self.shares = SQLShares(self._database)
         self.events = SQLEvents(self._database)
         self.registry = SQLRegistry(self._database)
 

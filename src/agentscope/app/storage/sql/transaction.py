@@ -13,6 +13,7 @@ from agentscope.app.storage.changes import (
     DocumentWrite,
     KnowledgeBaseWrite,
     document_write,
+    is_active,
     is_visible,
     knowledge_base_write,
     must_run_alone,
@@ -202,6 +203,8 @@ class Transaction:
         write = knowledge_base_write(old, new, self.now)
         self.session.durable = True
         record = write.record
+        if old is not None and not is_active(write.new):
+            self.session.rows("DELETE FROM shares WHERE knowledge_base_id = :id", id=record.id)
         if write.new is None:
             self.session.rows("DELETE FROM knowledge_bases WHERE id = :id", id=record.id)
             self.session.rows("DELETE FROM knowledge_base_counts WHERE id = :id", id=record.id)
