@@ -2,12 +2,14 @@
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import platform
 import random
 import sys
 import tempfile
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,42 +21,53 @@ from benchmarks.chaos.history import USERS, History
 from benchmarks.chaos.stack import Stack
 
 QUIET_SECONDS = 120
-DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
 
 
 async def run(stack: Stack, minutes: float, seed: int) -> dict[str, Any]:
     """Work under faults, heal, settle, audit; return the figures."""
-    choice = random.Random(seed)
-    await stack.start()
-    history = History(stack.base_url, stack.provider_url)
-    await history.set_up()
-    stop = asyncio.Event()
-    clients = [asyncio.create_task(history.work(seed * 100 + n, stop)) for n in range(len(USERS))]
-    faults: list[str] = []
-    deadline = asyncio.get_running_loop().time() + minutes * 60
-    while asyncio.get_running_loop().time() < deadline:
-        await asyncio.sleep(choice.uniform(0.5, 3))
-        faults.append(await stack.hurt(choice))
-    stop.set()
-    await asyncio.gather(*clients)
-    await stack.provider("ok")
-    await stack.healthy()
-    counts = await history.settle()
-    audit = await last_audit(stack)
+    async with contextlib.AsyncExitStack() as exits:
+        exits.push_async_callback(stack.close)
+        await stack.start()
+        history = History(stack.base_url, stack.provider_url)
+        await history.set_up()
+        faults = await hurting(stack, history, minutes, seed)
+        await stack.provider("ok")
+        stack.supervise()
+        await stack.healthy()
+        counts = await history.settle()
+        audit = await last_audit(stack)
     return {
         "backend": stack.backend,
         "minutes": minutes,
         "seed": seed,
-        "faults": len(faults),
+        "faults": sum(faults.values()),
+        "kinds": dict(sorted(faults.items())),
+        "restarts": stack.restarts,
         "calls": history.calls,
         "refused": history.refused,
         "accepted": len(history.uploads),
         "deleted": sum(u.deleted for u in history.uploads),
+        "deleted_bases": history.deleted_bases,
         **counts,
         "problems": history.problems[:20],
         "audit": audit,
         "passed": not history.problems and audit["clean"] and not audit["unfinished"],
     }
+
+
+async def hurting(stack: Stack, history: History, minutes: float, seed: int) -> Counter[str]:
+    """Let clients work while one harm follows the other; return how often each kind was done."""
+    choice = random.Random(seed)
+    stop = asyncio.Event()
+    clients = [asyncio.create_task(history.work(seed * 100 + n, stop)) for n in range(len(USERS))]
+    faults = Counter[str]()
+    deadline = asyncio.get_running_loop().time() + minutes * 60
+    while asyncio.get_running_loop().time() < deadline:
+        await asyncio.sleep(choice.uniform(0.5, 3))
+        faults[await stack.hurt(choice)] += 1
+    stop.set()
+    await asyncio.gather(*clients)
+    return faults
 
 
 async def last_audit(stack: Stack) -> dict[str, Any]:
@@ -77,19 +90,29 @@ def main() -> int:
     args = parser.parse_args()
     with ExitStack() as exits:
         work = Path(exits.enter_context(tempfile.TemporaryDirectory(prefix="chaos")))
-        urls = {}
+        stack = Stack(args.backend, work)
         if args.backend != "embedded":
-            urls["CHAOS_POSTGRES"] = exits.enter_context(servers.postgres()).url
+            address = "postgresql://postgres@127.0.0.1:{port}/postgres"
+            stack.servers["CHAOS_POSTGRES"] = exits.enter_context(servers.postgres()), address
         if args.backend == "redis":
-            urls["CHAOS_REDIS"] = exits.enter_context(servers.redis(options=DURABLE)).url
-        stack = Stack(args.backend, work, urls)
+            address = "redis://127.0.0.1:{port}/0"
+            stack.servers["CHAOS_REDIS"] = exits.enter_context(servers.redis()), address
         exits.callback(stack.stop)
-        result = asyncio.run(run(stack, args.minutes, args.seed))
+        try:
+            result = asyncio.run(run(stack, args.minutes, args.seed))
+        except BaseException:
+            show_logs(work)
+            raise
         print(json.dumps({**result, "machine": f"{os.cpu_count()} cores, {platform.platform()}"}))
         if not result["passed"]:
-            for log in sorted(work.glob("*.log")):
-                sys.stderr.write(f"--- {log.name}\n{log.read_text(errors='replace')[-3000:]}\n")
+            show_logs(work)
         return 0 if result["passed"] else 1
+
+
+def show_logs(work: Path) -> None:
+    """Print the end of every log."""
+    for log in sorted(work.glob("*.log")):
+        sys.stderr.write(f"--- {log.name}\n{log.read_text(errors='replace')[-6000:]}\n")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,9 @@ class History:
     uploads: list[Upload] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     knowledge_bases: dict[str, list[str]] = field(default_factory=dict)
+    credentials: dict[str, str] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
+    deleted_bases: int = 0
     calls: int = 0
     refused: int = 0
 
@@ -41,7 +43,7 @@ class History:
         """Return a client of one user; call `aclose` on it."""
         return httpx.AsyncClient(
             base_url=self.base_url,
-            headers={"X-User-ID": user.encode()},  # type: ignore[dict-item]
+            headers={b"X-User-ID": user.encode()},
             timeout=30,
             trust_env=False,
         )
@@ -57,16 +59,16 @@ class History:
                 }
                 answer = await http.post("/credential/", json={"data": data})
                 assert answer.status_code == 201, answer.text
-                credential = answer.raise_for_status().json()["credential_id"]
+                self.credentials[user] = answer.raise_for_status().json()["credential_id"]
                 self.knowledge_bases[user] = [
-                    await self.new_knowledge_base(http, credential) for _ in range(2)
+                    await self.new_knowledge_base(http, user) for _ in range(2)
                 ]
 
-    async def new_knowledge_base(self, http: httpx.AsyncClient, credential: str) -> str:
+    async def new_knowledge_base(self, http: httpx.AsyncClient, user: str) -> str:
         """Create a knowledge base and return its id."""
         config = {
             "type": "openai_credential",
-            "credential_id": credential,
+            "credential_id": self.credentials[user],
             "model": "text-embedding-3-small",
             "dimensions": 64,
         }
@@ -91,7 +93,9 @@ class History:
         """Do one random thing."""
         own = [u for u in self.uploads if u.user == user and not u.deleted]
         act = choice.random()
-        if act < 0.45 or not own:
+        if act < 0.01 or not self.knowledge_bases[user]:
+            await self.replace_base(http, user, choice)
+        elif act < 0.45 or not own:
             await self.upload(http, user, choice)
         elif act < 0.65:
             await self.delete(http, choice.choice(own))
@@ -127,6 +131,21 @@ class History:
         answer = await http.delete(path)
         if answer.status_code == 204:
             self.gone.add(target.word)
+
+    async def replace_base(self, http: httpx.AsyncClient, user: str, choice: random.Random) -> None:
+        """Delete a knowledge base and make another; its words may never be seen again."""
+        while len(self.knowledge_bases[user]) < 2:
+            self.knowledge_bases[user].append(await self.new_knowledge_base(http, user))
+        base = choice.choice(self.knowledge_bases[user])
+        self.knowledge_bases[user].remove(base)
+        inside = [u for u in self.uploads if u.knowledge_base == base]
+        for upload in inside:
+            upload.deleted = True
+        answer = await http.delete(f"/knowledge_bases/{base}")
+        if answer.status_code == 204:
+            self.deleted_bases += 1
+            self.gone |= {upload.word for upload in inside}
+        self.knowledge_bases[user].append(await self.new_knowledge_base(http, user))
 
     async def search(self, http: httpx.AsyncClient, target: Upload) -> None:
         """Search for a word; a word that was deleted before the call must not come back."""

@@ -1,4 +1,4 @@
-"""Starts, kills and freezes the processes under test."""
+"""Starts, kills and freezes the processes under test, and the servers they need."""
 
 import asyncio
 import contextlib
@@ -15,6 +15,8 @@ import httpx
 
 from agentscope.app.running import operator_key
 from agentscope.credential.sealing import SecretBox
+from agentscope.testing.servers import Server
+from benchmarks.chaos.proxy import Proxy
 
 SECRET_KEY = "chaos-secret-key-chaos-secret-key"
 ROOT = Path(__file__).parents[2]
@@ -55,6 +57,11 @@ class Process:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.popen.pid, number)
 
+    @property
+    def ended(self) -> bool:
+        """Whether it ended although nobody ended it."""
+        return self.popen is not None and self.popen.poll() is not None
+
     def stop(self) -> None:
         """End it for good."""
         self.signal(signal.SIGCONT)
@@ -69,11 +76,14 @@ class Stack:
 
     backend: str
     work: Path
-    urls: dict[str, str]
+    servers: dict[str, tuple[Server, str]] = field(default_factory=dict)
+    """Servers by the variable that holds their address; `{port}` in it is the proxy's."""
     workers: int = 3
     port: int = field(default_factory=free_port)
     provider_port: int = field(default_factory=free_port)
     processes: dict[str, Process] = field(default_factory=dict)
+    proxies: dict[str, Proxy] = field(default_factory=dict)
+    restarts: int = 0  # of processes that ended by themselves, as a supervisor would
 
     @property
     def base_url(self) -> str:
@@ -92,6 +102,9 @@ class Stack:
 
     async def start(self) -> None:
         """Start everything and wait until the API answers."""
+        for name, (server, _) in self.servers.items():
+            self.proxies[name] = Proxy(server.port)
+            await self.proxies[name].start()
         self.add(
             "provider",
             ["-m", "benchmarks.chaos.provider", "--port", str(self.provider_port)],
@@ -119,7 +132,10 @@ class Stack:
             "AGENTSCOPE_REQUEST_TIMEOUT_SECONDS": "3",
             "AGENTSCOPE_SWEEP_INTERVAL_SECONDS": "1",
             "AGENTSCOPE_GRACE_EXTRA_SECONDS": "4",
-            **self.urls,
+            **{
+                name: address.format(port=self.proxies[name].port)
+                for name, (_, address) in self.servers.items()
+            },
         }
         process = Process(
             name, [sys.executable, *arguments], environment, self.work / f"{name}.log"
@@ -130,42 +146,101 @@ class Stack:
     async def healthy(self, seconds: float = 60) -> None:
         """Wait until the API says that it is ready."""
         deadline = asyncio.get_running_loop().time() + seconds
+        said = "nothing"
         async with httpx.AsyncClient(base_url=self.base_url, trust_env=False) as http:
             while asyncio.get_running_loop().time() < deadline:
                 with contextlib.suppress(httpx.HTTPError):
-                    if (await http.get("/health", timeout=2)).status_code == 200:
+                    answer = await http.get("/health", timeout=5)
+                    if answer.status_code == 200:
                         return
+                    said = answer.text
                 await asyncio.sleep(0.2)
-        raise TimeoutError("the API did not become healthy")
+        raise TimeoutError(f"the API did not become healthy: {said}")
 
     async def hurt(self, choice: random.Random) -> str:
         """Do one harmful thing to one process, undo it later, and say what it was."""
-        victims = [name for name in self.processes if name != "provider"]
-        name = choice.choice(victims)
-        process = self.processes[name]
-        act = choice.choice(["kill", "freeze", "term", "provider"])
-        if act == "provider":
-            mode = choice.choice(["429", "500", "hang"])
-            await self.provider(mode)
-            await asyncio.sleep(choice.uniform(1, 5))
-            await self.provider("ok")
-            return f"provider {mode}"
-        if act == "freeze":
-            process.signal(signal.SIGSTOP)
-            await asyncio.sleep(choice.uniform(1, 14))  # beyond two leases at most
-            process.signal(signal.SIGCONT)
-            return f"freeze {name}"
-        process.signal(signal.SIGKILL if act == "kill" else signal.SIGTERM)
+        self.supervise()
+        acts = [self._kill, self._kill, self._freeze, self._term, self._upset_provider]
+        if self.servers:
+            acts += [self._cut, self._slow, self._outage]
+        return await choice.choice(acts)(choice)
+
+    def supervise(self) -> None:
+        """Start again what ended by itself."""
+        for process in self.processes.values():
+            if process.ended:
+                self.restarts += 1
+                process.start()
+
+    def _victim(self, choice: random.Random) -> Process:
+        return choice.choice(
+            [self.processes[name] for name in self.processes if name != "provider"]
+        )
+
+    async def _kill(self, choice: random.Random) -> str:
+        return await self._end(self._victim(choice), signal.SIGKILL, choice)
+
+    async def _term(self, choice: random.Random) -> str:
+        return await self._end(self._victim(choice), signal.SIGTERM, choice)
+
+    async def _end(self, process: Process, number: int, choice: random.Random) -> str:
+        process.signal(number)
         await asyncio.sleep(choice.uniform(0.5, 4))
         process.stop()
         process.start()
-        return f"{act} {name}"
+        return f"{signal.Signals(number).name} {process.name}"
+
+    async def _freeze(self, choice: random.Random) -> str:
+        process = self._victim(choice)
+        process.signal(signal.SIGSTOP)
+        await asyncio.sleep(choice.uniform(1, 14))  # beyond two leases at most
+        process.signal(signal.SIGCONT)
+        return f"freeze {process.name}"
+
+    async def _upset_provider(self, choice: random.Random) -> str:
+        mode = choice.choice(["429", "500", "hang"])
+        await self.provider(mode)
+        await asyncio.sleep(choice.uniform(1, 5))
+        await self.provider("ok")
+        return f"provider {mode}"
+
+    async def _cut(self, choice: random.Random) -> str:
+        """Drop all connections to one server, and refuse new ones for a while."""
+        name = choice.choice(list(self.proxies))
+        proxy = self.proxies[name]
+        proxy.refuses = True
+        proxy.cut()
+        await asyncio.sleep(choice.uniform(0, 5))
+        proxy.refuses = False
+        return f"cut {name}"
+
+    async def _slow(self, choice: random.Random) -> str:
+        """Delay all that goes to and from one server."""
+        name = choice.choice(list(self.proxies))
+        self.proxies[name].delay = choice.uniform(0.05, 0.5)
+        await asyncio.sleep(choice.uniform(1, 5))
+        self.proxies[name].delay = 0.0
+        return f"slow {name}"
+
+    async def _outage(self, choice: random.Random) -> str:
+        """Kill one server with the power cord; start it again later."""
+        name = choice.choice(list(self.servers))
+        server, _ = self.servers[name]
+        await asyncio.to_thread(server.kill)
+        await asyncio.sleep(choice.uniform(0.5, 10))
+        await asyncio.to_thread(server.start)
+        return f"outage {name}"
 
     async def provider(self, mode: str) -> None:
         """Change the mood of the embeddings endpoint."""
         async with httpx.AsyncClient(trust_env=False) as http:
             with contextlib.suppress(httpx.HTTPError):
                 await http.post(f"{self.provider_url}/faults", json={"mode": mode}, timeout=5)
+
+    async def close(self) -> None:
+        """Drop what stands between the processes and their servers."""
+        for proxy in self.proxies.values():
+            await proxy.stop()
 
     def stop(self) -> None:
         """End all processes."""
