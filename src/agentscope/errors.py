@@ -130,10 +130,23 @@ class NotReadyError(ConflictError):
     code = "not_ready"
 
 
+class ImportRunningError(ConflictError):
+    """This archive is being imported at this moment."""
+
+    code = "import_running"
+
+
 class EmbeddingModelChangedError(ConflictError):
     """The installed embedding model is not the one this knowledge base was built with."""
 
     code = "embedding_model_changed"
+
+
+class GenerationMissedError(ConflictError):
+    """The knowledge base got another embedding model while the document was indexed."""
+
+    code = "generation_missed"
+    retryable = True
 
 
 class InvalidInputError(AgentScopeError, ValueError):
@@ -166,6 +179,24 @@ class UnknownProviderError(InvalidInputError):
     code = "unknown_provider"
 
 
+class ArchiveInvalidError(InvalidInputError):
+    """The archive is damaged, or no export of a knowledge base."""
+
+    code = "archive_invalid"
+
+
+class ArchiveIncompleteError(InvalidInputError):
+    """The archive ends too early; send it again to go on where it stopped."""
+
+    code = "archive_incomplete"
+
+
+class ArchiveVersionError(InvalidInputError):
+    """The archive was made by a newer version; upgrade this program to import it."""
+
+    code = "archive_version"
+
+
 class QuotaExceededError(AgentScopeError):
     """The quota of this user is used up; try again later."""
 
@@ -178,9 +209,24 @@ class QuotaExceededError(AgentScopeError):
         *,
         retry_after_seconds: int = 30,
         context: Mapping[str, object] | None = None,
+        details: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(message, context=context)
         self.retry_after_seconds = retry_after_seconds
+        self.details = dict(details or {})  # safe to show: which quota, its limit, what is used
+
+
+class StorageQuotaExceededError(QuotaExceededError):
+    """The user holds as much as the quota allows; something must be deleted first."""
+
+    code = "storage_quota_exceeded"
+    retryable = False
+
+
+class RateLimitedError(QuotaExceededError):
+    """Too many requests in a short time; try again later."""
+
+    code = "rate_limited"
 
 
 class AuthenticationError(AgentScopeError):
@@ -319,6 +365,12 @@ class EmbeddingCountError(EmbeddingError, RuntimeError):
     """The embedding model returned another number of vectors than it was given inputs."""
 
     code = "embedding_count"
+
+
+class EmbeddingPausedError(EmbeddingError):
+    """The embedding provider did not work lately; it is asked again soon."""
+
+    code = "embedding_paused"
 
 
 class RerankError(UpstreamError):

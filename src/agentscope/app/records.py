@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NewType, Self
 
+from agentscope.app.generations import ChunkerConfig as ChunkerConfig  # noqa: PLC0414
+from agentscope.app.generations import EmbeddingModelConfig as EmbeddingModelConfig  # noqa: PLC0414
+from agentscope.app.generations import Migration, RetiredCollection
+
 UserId = NewType("UserId", str)
 KnowledgeBaseId = NewType("KnowledgeBaseId", str)
 DocumentId = NewType("DocumentId", str)
@@ -85,25 +89,6 @@ class KnowledgeBaseStatus(enum.StrEnum):
     DELETING = "deleting"  # tombstone; its documents and collection are being purged
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingModelConfig:
-    """Which model a knowledge base embeds with; pinned for the life of a generation."""
-
-    type: str  # credential type, e.g. openai_credential
-    credential_id: str
-    model: str
-    dimensions: int
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkerConfig:
-    """Which chunker a knowledge base cuts with."""
-
-    type: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeBaseRecord:
     """One knowledge base."""
@@ -116,6 +101,9 @@ class KnowledgeBaseRecord:
     chunker_config: ChunkerConfig | None = None
     collection_name: str  # of the active generation; never reused
     generation: int = 1  # raised by a model migration
+    last_generation: int = 0  # the highest ever begun, if above `generation`
+    migration: Migration | None = None  # to the next generation
+    retired: tuple[RetiredCollection, ...] = ()  # of earlier generations, still to be removed
     search_mode: str = "hybrid"
     fingerprint: Mapping[str, Any] = field(default_factory=dict)  # of the embedding model
     status: KnowledgeBaseStatus = KnowledgeBaseStatus.CREATING
@@ -170,6 +158,7 @@ class DocumentRecord:
     due_at: datetime | None = None  # when somebody must look at the record
     attempt: int = 0  # runs started since it was queued
     crashes: int = 0  # leases that ended without a report
+    unforeseen: int = 0  # runs since it was queued that failed in a way nobody foresaw
     alone: bool = False  # after a worker death: run it with nothing beside it
     failure: DocumentFailure | None = None
     progress_stage: str = ""
@@ -178,6 +167,7 @@ class DocumentRecord:
     progress_unit: str = ""
     warnings: tuple[str, ...] = ()  # of the last finished run
     report: Mapping[str, Any] = field(default_factory=dict)  # coverage, encoding, language, times
+    trace: str = ""  # W3C trace parent of the request that asked for indexing
     purge_after: datetime | None = None
     deleted_at: datetime | None = None
     created_at: datetime

@@ -11,13 +11,19 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agentscope.app.records import (
+from agentscope.app.generations import (
     ChunkerConfig,
+    EmbeddingModelConfig,
+    Migration,
+    MigrationFailure,
+    MigrationPhase,
+    RetiredCollection,
+)
+from agentscope.app.records import (
     CredentialRecord,
     DocumentFailure,
     DocumentRecord,
     DocumentStatus,
-    EmbeddingModelConfig,
     Event,
     KnowledgeBaseRecord,
     KnowledgeBaseStatus,
@@ -36,6 +42,8 @@ _TIMES = frozenset(
         "deleted_at",
         "created_at",
         "updated_at",
+        "started_at",
+        "drop_after",
     }
 )
 
@@ -64,6 +72,7 @@ _DOCUMENT = _defaults(DocumentRecord)
 _KNOWLEDGE_BASE = _defaults(KnowledgeBaseRecord)
 _CREDENTIAL = _defaults(CredentialRecord)
 _EVENT = _defaults(Event)
+_MIGRATION = _defaults(Migration)
 
 
 def _plain(value: Any) -> Any:
@@ -71,6 +80,8 @@ def _plain(value: Any) -> Any:
         return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, datetime):
+        return to_micros(value)
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
@@ -96,11 +107,7 @@ def _dump(record: Any, defaults: Mapping[str, Any]) -> str:
 
 
 def _load(text: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: from_micros(value) if name in _TIMES and value is not None else value
-        for name, value in json.loads(text).items()
-        if name in defaults
-    }
+    return {name: value for name, value in _timed(json.loads(text)).items() if name in defaults}
 
 
 def dump_document(record: DocumentRecord) -> str:
@@ -133,7 +140,27 @@ def load_knowledge_base(text: str) -> KnowledgeBaseRecord:
     found["embedding_model_config"] = EmbeddingModelConfig(**found["embedding_model_config"])
     if "chunker_config" in found:
         found["chunker_config"] = ChunkerConfig(**found["chunker_config"])
+    if "migration" in found:
+        found["migration"] = _migration(found["migration"])
+    retired = found.get("retired", ())
+    found["retired"] = tuple(RetiredCollection(**_timed(item)) for item in retired)
     return KnowledgeBaseRecord(**found)
+
+
+def _migration(stored: Mapping[str, Any]) -> Migration:
+    found = {name: value for name, value in _timed(stored).items() if name in _MIGRATION}
+    found["embedding_model_config"] = EmbeddingModelConfig(**found["embedding_model_config"])
+    found["phase"] = MigrationPhase(found["phase"])
+    if found.get("failure") is not None:
+        found["failure"] = MigrationFailure(**found["failure"])
+    return Migration(**found)
+
+
+def _timed(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: from_micros(value) if name in _TIMES and value is not None else value
+        for name, value in stored.items()
+    }
 
 
 def dump_credential(record: CredentialRecord) -> str:

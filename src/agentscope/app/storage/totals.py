@@ -3,8 +3,10 @@
 Every back end writes these in the transaction of the change, so they never drift.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from agentscope.app.generations import MigrationPhase
 from agentscope.app.records import (
     CLAIMABLE,
     RUNNING,
@@ -14,9 +16,12 @@ from agentscope.app.records import (
     DocumentStatus,
     KnowledgeBaseRecord,
     KnowledgeBaseStatus,
+    Usage,
 )
 
 VISIBLE_STATUSES = ("pending", "parsing", "chunking", "indexing", "ready", "error")
+HELD = ("unfinished", "ready", "error", "size_bytes", "arriving_bytes")
+"""The counters of a user that usage is added up from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class Delta:
     size_bytes: int = 0
     unfinished: int = 0  # uploading or claimable; the pending cap is held against it
     running: int = 0  # leases held; fairness is by it
+    arriving_bytes: int = 0  # set aside for uploads; of users only
     by_status: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -47,6 +53,7 @@ def _weight(record: DocumentRecord | None) -> Delta:
         size_bytes=record.size if visible else 0,
         unfinished=int(unfinished),
         running=int(record.status in RUNNING and record.lease_owner is not None),
+        arriving_bytes=record.size if record.status is DocumentStatus.UPLOADING else 0,
         by_status=((str(record.status), 1),) if visible else (),
     )
 
@@ -63,7 +70,29 @@ def delta(old: DocumentRecord | None, new: DocumentRecord | None) -> Delta:
         size_bytes=after.size_bytes - before.size_bytes,
         unfinished=after.unfinished - before.unfinished,
         running=after.running - before.running,
+        arriving_bytes=after.arriving_bytes - before.arriving_bytes,
         by_status=tuple((name, count) for name, count in sorted(moved.items()) if count),
+    )
+
+
+def growth(changes: Iterable[Delta]) -> Usage:
+    """Return what the changes of one user add to the usage of that user."""
+    sums = dict.fromkeys(HELD, 0)
+    for change in changes:
+        by_status = dict(change.by_status)
+        for name in HELD:
+            sums[name] += by_status.get(name, 0) or getattr(change, name, 0)
+    return usage(sums)
+
+
+def usage(counters: Mapping[str, int], *, knowledge_bases: int = 0) -> Usage:
+    """Return the usage that the counters of a user amount to."""
+    return Usage(
+        knowledge_bases=knowledge_bases,
+        # A document is unfinished, ready or failed; what is being uploaded is unfinished, too.
+        documents=counters["unfinished"] + counters["ready"] + counters["error"],
+        stored_bytes=counters["size_bytes"] + counters["arriving_bytes"],
+        pending=counters["unfinished"],
     )
 
 
@@ -88,9 +117,24 @@ def knowledge_base_event(
     if was and not now:
         return "knowledge_base.deleted"
     if was and now and old is not None and new is not None:
-        shown = (old.name, old.description, old.search_mode, old.generation)
-        if shown != (new.name, new.description, new.search_mode, new.generation):
+        shown = (old.name, old.description, old.search_mode)
+        if shown != (new.name, new.description, new.search_mode):
             return "knowledge_base.updated"
+        return _migration_event(old, new)
+    return None
+
+
+def _migration_event(old: KnowledgeBaseRecord, new: KnowledgeBaseRecord) -> str | None:
+    if old.generation != new.generation:
+        return "knowledge_base.migrated"
+    stopped = MigrationPhase.STOPPED
+    before, after = old.migration, new.migration
+    if after is None:
+        return None if before is None else "knowledge_base.migration_cancelled"
+    if before is None or (before.phase is stopped and after.phase is not stopped):
+        return "knowledge_base.migration_started"
+    if after.phase is stopped and before.phase is not stopped:
+        return "knowledge_base.migration_stopped"
     return None
 
 

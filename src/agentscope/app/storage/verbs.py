@@ -4,21 +4,44 @@ Callers (service, worker, sweeper) use these, never `apply` directly, so that th
 writes to a document is this page.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from agentscope.app.records import DocumentFailure, DocumentRecord, DocumentStatus, Policy
+from agentscope import tracing
+from agentscope.app.records import (
+    DocumentFailure,
+    DocumentRecord,
+    DocumentStatus,
+    KnowledgeBaseRecord,
+    Policy,
+)
 from agentscope.app.storage.base import DocumentStorage
 from agentscope.app.transitions import deletion, run, upload
 from agentscope.app.transitions.guards import Progress
+from agentscope.app.transitions.migration import require_generations
 from agentscope.errors import DocumentNotFoundError, LeaseLostError
+
+FIRST_GENERATION = frozenset({1})
 
 
 async def extend_upload(documents: DocumentStorage, document_id: str, *, policy: Policy) -> None:
     """Keep the upload alive; raises `NotReadyError` or a not-found error when it was given up."""
     await documents.apply(document_id, partial(upload.extend_upload, policy=policy))
+
+
+async def reserve_upload(
+    documents: DocumentStorage, document_id: str, *, size: int, policy: Policy
+) -> None:
+    """Set that many bytes aside for the upload, and keep it alive like `extend_upload`.
+
+    Raises:
+        QuotaExceededError: they go beyond the quota of the user.
+        NotReadyError, KnowledgeBaseNotFoundError, DocumentNotFoundError: it was given up.
+    """
+    change = partial(upload.reserve_upload, size=size, policy=policy)
+    await documents.apply(document_id, change, limits=policy.limits)
 
 
 async def abandon_upload(documents: DocumentStorage, document_id: str, *, policy: Policy) -> None:
@@ -64,30 +87,59 @@ class RunWriter:
         return await self._apply(partial(run.set_stage, status=status, progress=progress))
 
     async def publish(
-        self, chunk_count: int, *, warnings: tuple[str, ...], report: Mapping[str, Any]
+        self,
+        chunk_count: int,
+        *,
+        warnings: tuple[str, ...],
+        report: Mapping[str, Any],
+        generations: Collection[int] = FIRST_GENERATION,
     ) -> DocumentRecord:
-        """Make this run the visible one."""
-        return await self._apply(
-            partial(
-                run.publish,
-                chunk_count=chunk_count,
-                warnings=warnings,
-                report=report,
-                policy=self._policy,
-            )
+        """Make this run the visible one; `generations` are those that hold it.
+
+        Raises:
+            GenerationMissedError: another generation has to hold it, too.
+        """
+        publish = partial(
+            run.publish,
+            chunk_count=chunk_count,
+            warnings=warnings,
+            report=report,
+            policy=self._policy,
         )
 
+        def change(
+            document: DocumentRecord,
+            knowledge_base: KnowledgeBaseRecord | None,
+            now: datetime,
+            *,
+            run_id: str,
+        ) -> DocumentRecord:
+            published = publish(document, knowledge_base, now, run_id=run_id)
+            require_generations(knowledge_base, generations)
+            return published
+
+        return await self._apply(change)
+
     async def retry_later(
-        self, delay: timedelta, failure: DocumentFailure, *, crash: bool = False
+        self,
+        delay: timedelta,
+        failure: DocumentFailure,
+        *,
+        crash: bool = False,
+        unforeseen: bool = False,
     ) -> DocumentRecord:
         """Hand back, to be tried again after `delay`."""
         return await self._apply(
-            partial(run.retry_later, delay=delay, failure=failure, crash=crash)
+            partial(
+                run.retry_later, delay=delay, failure=failure, crash=crash, unforeseen=unforeseen
+            )
         )
 
-    async def release(self) -> DocumentRecord:
-        """Hand back unharmed."""
-        return await self._apply(run.release)
+    async def release(
+        self, delay: timedelta = timedelta(0), reason: DocumentFailure | None = None
+    ) -> DocumentRecord:
+        """Hand back unharmed; with a `delay` it waits for what `reason` says."""
+        return await self._apply(partial(run.release, delay=delay, reason=reason))
 
     async def fail(
         self,
@@ -110,7 +162,8 @@ class RunWriter:
 
 async def reindex(documents: DocumentStorage, document_id: str) -> DocumentRecord:
     """Queue a finished document again."""
-    record = await documents.apply(document_id, run.reindex)
+    change = partial(run.reindex, trace=tracing.traceparent())
+    record = await documents.apply(document_id, change)
     assert record is not None
     return record
 

@@ -7,5 +7,5 @@ written then. Guards marked with a diamond (◆ and a name) are removed one by o
 check, which must then see the simulation or a directed test fail.
 
 guards: what must hold for any move · upload · run: claim to publish · deletion: tombstones,
-purge and garbage collection · knowledge_base: its own life.
+purge and garbage collection · knowledge_base: its own life · migration: its change of model.
 """

@@ -152,6 +152,7 @@ def publish(
         chunk_count=chunk_count,
         attempt=0,
         crashes=0,
+        unforeseen=0,
         alone=False,
         failure=None,
         warnings=warnings,
@@ -173,15 +174,17 @@ def retry_later(
     delay: timedelta,
     failure: DocumentFailure,
     crash: bool = False,
+    unforeseen: bool = False,
 ) -> DocumentRecord:
-    """Hand the document back to be tried again after `delay`."""
+    """Hand the document back to be tried again after `delay`; count what has a limit of its own."""
     require_run(document, knowledge_base, run_id)
     return replace(
         unleased(document),
         status=DocumentStatus.PENDING,
         due_at=now + delay,
         failure=failure,
-        crashes=document.crashes + 1 if crash else document.crashes,
+        crashes=document.crashes + crash,
+        unforeseen=document.unforeseen + unforeseen,
         progress_stage="waiting",
     )
 
@@ -192,14 +195,20 @@ def release(
     now: datetime,
     *,
     run_id: str,
+    delay: timedelta = timedelta(0),
+    reason: DocumentFailure | None = None,
 ) -> DocumentRecord:
-    """Hand the document back unharmed (drain); the attempt is not counted."""
+    """Hand the document back unharmed; the attempt is not counted.
+
+    With a `delay` it waits for something else than a worker, and `reason` says for what.
+    """
     require_run(document, knowledge_base, run_id)
     return replace(
         unleased(document),
         status=DocumentStatus.PENDING,
-        due_at=now,
+        due_at=now + delay,
         attempt=max(0, document.attempt - 1),
+        failure=reason,
         progress_stage="waiting",
     )
 
@@ -230,7 +239,11 @@ def fail(
 
 
 def reindex(
-    document: DocumentRecord, knowledge_base: KnowledgeBaseRecord | None, now: datetime
+    document: DocumentRecord,
+    knowledge_base: KnowledgeBaseRecord | None,
+    now: datetime,
+    *,
+    trace: str = "",
 ) -> DocumentRecord:
     """Queue a finished document again; one that is queued or running stays as it is."""
     require_active(knowledge_base)
@@ -244,8 +257,10 @@ def reindex(
         due_at=now,
         attempt=0,
         crashes=0,
+        unforeseen=0,
         alone=False,
         failure=None,
+        trace=trace,
         progress_stage="waiting",
         progress_done=0,
         progress_total=0,

@@ -24,6 +24,19 @@ def extend_upload(
     return replace(document, due_at=now + policy.timings.upload_ttl)
 
 
+def reserve_upload(
+    document: DocumentRecord,
+    knowledge_base: KnowledgeBaseRecord | None,
+    now: datetime,
+    *,
+    size: int,
+    policy: Policy,
+) -> DocumentRecord:
+    """Set bytes aside for an upload that turns out to be larger, and keep it alive."""
+    extended = extend_upload(document, knowledge_base, now, policy=policy)
+    return replace(extended, size=max(size, document.size))
+
+
 def commit_upload(
     document: DocumentRecord,
     knowledge_base: KnowledgeBaseRecord | None,

@@ -24,16 +24,16 @@ class CollectionPerKbManager(RecordedManager):
         return DimensionPolicy()
 
     async def drop(self, record: KnowledgeBaseRecord) -> None:
-        """Remove the collections of all generations."""
-        for name in await self.collections(record):
+        """Remove the collections of all generations there ever were."""
+        last = max(record.generation, record.last_generation)
+        for generation in range(1, last + 1):
+            name = self.collection_name(record.id, generation, record.embedding_model_config)
             await self.store.delete_collection(name)
 
-    async def collections(self, record: KnowledgeBaseRecord) -> list[str]:
-        """Return one name per generation so far."""
-        return [
-            self.collection_name(record.id, generation, record.embedding_model_config)
-            for generation in range(1, record.generation + 1)
-        ]
+    async def drop_collection(self, record: KnowledgeBaseRecord, name: str) -> None:
+        """Remove the collection: it belongs to nothing else."""
+        del record
+        await self.store.delete_collection(name)
 
     def owns_collection(self, name: str) -> bool:
         """Say whether the name has the form of this manager."""

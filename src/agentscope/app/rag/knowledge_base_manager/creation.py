@@ -2,6 +2,7 @@
 
 import abc
 import logging
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,10 +11,11 @@ from agentscope.app.rag.knowledge_base_manager.models import PinnedModel, finger
 from agentscope.app.rag.knowledge_base_manager.visibility import RecordVisibility
 from agentscope.app.records import ChunkerConfig, EmbeddingModelConfig, KnowledgeBaseRecord
 from agentscope.app.transitions import knowledge_base as moves
-from agentscope.errors import AgentScopeError, KnowledgeBaseNotFoundError
+from agentscope.errors import AgentScopeError, KnowledgeBaseError, KnowledgeBaseNotFoundError
 from agentscope.identity import new_id
 from agentscope.rag.document import SearchMode
 from agentscope.rag.knowledge_base import KnowledgeBase
+from agentscope.rag.vector_store.base import VectorStoreBase
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +86,45 @@ class RecordedManager(KnowledgeBaseManagerBase):
         except KnowledgeBaseNotFoundError:
             return False
         return True
+
+    async def collections(self, record: KnowledgeBaseRecord) -> list[str]:
+        """Return the collection in use, the next one, and those that are still to be removed."""
+        names = [record.collection_name, *(item.name for item in record.retired)]
+        if record.migration is not None:
+            names.append(record.migration.collection_name)
+        return list(dict.fromkeys(names))
+
+    @abc.abstractmethod
+    async def drop_collection(self, record: KnowledgeBaseRecord, name: str) -> None:
+        """Remove what the knowledge base has in one of its collections; idempotent."""
+
+    async def require_migratable(self, record: KnowledgeBaseRecord) -> None:
+        """Raise if the embedding model of the knowledge base can never be changed.
+
+        Raises:
+            KnowledgeBaseError: the vector store lacks what that needs.
+        """
+        del record
+        if type(self.vector_store).list_chunks is VectorStoreBase.list_chunks and (
+            self.store is not self.vector_store
+        ):
+            raise KnowledgeBaseError(
+                "This vector store cannot give back the chunks it holds, so the embedding model "
+                "cannot be changed."
+            )
+
+    async def next_knowledge(self, record: KnowledgeBaseRecord) -> KnowledgeBase:
+        """Return the handle of the generation that `record` migrates to; creates nothing.
+
+        Raises:
+            CredentialNotFoundError: the credential of the new model is gone.
+        """
+        migration = record.migration
+        assert migration is not None, "the knowledge base migrates"
+        inner = await self.embedding_models(record.user_id, migration.embedding_model_config)
+        model = PinnedModel(inner, migration.fingerprint)
+        following = replace(record, collection_name=migration.collection_name)
+        return self.handle(following, model)
 
     async def get_knowledge(self, user_id: str, knowledge_base_id: str) -> KnowledgeBase:
         """Return the handle; hits are checked against the records."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from agentscope import observe
+from agentscope import observe, tracing
 from agentscope.app.records import EmbeddingModelConfig
 from agentscope.embedding.base import (
     EmbeddingInput,
@@ -68,7 +68,8 @@ async def _measured(use: str, inputs: int, call: Awaitable[EmbeddingResponse]) -
     """Await a call of a model; its time, size and outcome are counted."""
     started, outcome = time.perf_counter(), "cancelled"
     try:
-        response = await call
+        with tracing.span("embed", {"rag.use": use, "rag.inputs": inputs}, kind="CLIENT"):
+            response = await call
         outcome = "ok"
     except AgentScopeError as exc:
         outcome = exc.code

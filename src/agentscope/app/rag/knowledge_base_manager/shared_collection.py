@@ -14,6 +14,7 @@ from agentscope.app.rag.knowledge_base_manager.dimension_policy import (
 )
 from agentscope.app.records import EmbeddingModelConfig, KnowledgeBaseRecord, KnowledgeBaseStatus
 from agentscope.app.storage.base import StorageBase
+from agentscope.errors import KnowledgeBaseError
 from agentscope.rag.vector_store.base import VectorStoreBase
 from agentscope.rag.vector_store.filter import Equals
 
@@ -49,22 +50,37 @@ class SharedCollectionManager(RecordedManager):
     def collection_name(
         self, knowledge_base_id: str, generation: int, config: EmbeddingModelConfig
     ) -> str:
-        """Return the collection of the model; vectors of two models are never mixed."""
-        del knowledge_base_id, generation
+        """Return the collection of the model; vectors of two models are never mixed.
+
+        A later generation goes where no earlier one of the knowledge base can have been: what a
+        late writer or remover of that one still does must not touch it.
+        """
+        del knowledge_base_id
         model = hashlib.sha256(f"{config.type}\0{config.model}".encode()).hexdigest()[:12]
-        return f"shared_{config.dimensions}_{model}"
+        name = f"shared_{config.dimensions}_{model}"
+        return name if generation == 1 else f"{name}_g{generation}"
 
     def metadata_filter(self, record: KnowledgeBaseRecord) -> dict[str, Any] | None:
         """Return what restricts the collection to this knowledge base."""
         return {KB_FIELD: record.id}
 
     async def drop(self, record: KnowledgeBaseRecord) -> None:
-        """Remove the points of this knowledge base; the collection stays for the others."""
-        await self.store.delete_where(record.collection_name, Equals(KB_FIELD, record.id))
+        """Remove the points of this knowledge base; the collections stay for the others."""
+        for name in await self.collections(record):
+            await self.drop_collection(record, name)
 
-    async def collections(self, record: KnowledgeBaseRecord) -> list[str]:
-        """Return the one collection."""
-        return [record.collection_name]
+    async def drop_collection(self, record: KnowledgeBaseRecord, name: str) -> None:
+        """Remove the points of this knowledge base from the collection."""
+        await self.store.delete_where(name, Equals(KB_FIELD, record.id))
+
+    async def require_migratable(self, record: KnowledgeBaseRecord) -> None:
+        """Refuse with a store that could not remove what the old model made."""
+        await super().require_migratable(record)
+        if not self.store.supports_delete_where:
+            raise KnowledgeBaseError(
+                "This vector store cannot remove one knowledge base from a shared collection, "
+                "so its embedding model cannot be changed."
+            )
 
     def owns_collection(self, name: str) -> bool:
         """Say that an empty shared collection is no orphan: the next knowledge base uses it."""
