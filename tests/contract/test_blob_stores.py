@@ -2,25 +2,26 @@
 
 import asyncio
 import os
-import socket
-import subprocess
-import sys
 import tempfile
-import time
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 import pytest
+from tests.contract import s3_servers
+from tests.contract.s3_servers import bucket_at
 
+from agentscope.app.rag.blob_store.azure import AzureBlobStore
 from agentscope.app.rag.blob_store.base import AsyncReadable, BlobStoreBase, StreamingBlobStore
 from agentscope.app.rag.blob_store.documented import as_streaming
+from agentscope.app.rag.blob_store.google import GoogleBlobStore
 from agentscope.app.rag.blob_store.local import LocalBlobStore
 from agentscope.app.rag.blob_store.s3 import S3BlobStore
-from agentscope.errors import BlobNotFoundError, BlobStoreError
-from agentscope.testing.blob_store import BlobStoreSuite, collect, pieces
+from agentscope.errors import BlobStoreError, InvalidInputError
+from agentscope.testing.blob_store import MEBIBYTE, BlobStoreSuite, collect, pieces
+from agentscope.testing.servers import free_port
 
 
 class TestLocalBlobStore(BlobStoreSuite):
@@ -155,87 +156,60 @@ class TestDocumentedBlobStore(BlobStoreSuite):
         return as_streaming(MinimalBlobStore())
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@pytest.fixture(scope="session")
-def moto_endpoint() -> Iterator[str]:
-    """An S3 emulator from a package: right about conditions, ranges and multipart uploads."""
-    port = _free_port()
-    endpoint = f"http://127.0.0.1:{port}"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            try:
-                request = urllib.request.Request(f"{endpoint}/bucket", method="PUT")
-                urllib.request.urlopen(request, timeout=5).close()
-                break
-            except OSError:
-                assert process.poll() is None, "the emulator ended"
-        yield endpoint
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _s3(endpoint: str, bucket: str = "bucket") -> S3BlobStore:
-    return S3BlobStore(
-        bucket,
-        region_name="us-east-1",
-        endpoint_url=endpoint,
-        aws_access_key_id="key",
-        aws_secret_access_key="secret",
-        config={"virtual_hosted_style_request": False},
-    )
-
-
-@pytest.mark.server
-class TestS3BlobStore(BlobStoreSuite):
-    """A bucket on the emulator."""
+class S3Suite(BlobStoreSuite):
+    """A bucket on a server, whichever it is."""
 
     endpoint: ClassVar[str] = ""
-
-    @pytest.fixture(autouse=True)
-    def _server(self, moto_endpoint: str) -> None:
-        type(self).endpoint = moto_endpoint
 
     def store(self) -> AbstractAsyncContextManager[StreamingBlobStore]:
         return self._store()
 
     @asynccontextmanager
-    async def _store(self) -> AsyncIterator[StreamingBlobStore]:
-        async with _s3(self.endpoint) as store:
+    async def _store(self) -> AsyncIterator[S3BlobStore]:
+        async with bucket_at(self.endpoint) as store:
             await store.delete_many([uri async for uri, _ in store.keys()])
             yield store
 
-    async def test_a_broken_server_is_not_a_missing_blob(self) -> None:
-        """Only "not there" means gone; everything else is the store's failure."""
-        async with _s3(self.endpoint, bucket="no-such-bucket") as store:
-            with pytest.raises((BlobStoreError, BlobNotFoundError)):
-                await store.write("kb/a/b/1", pieces(b"x"))
-        refused = f"http://127.0.0.1:{_free_port()}"
-        store = S3BlobStore(
-            "bucket",
-            region_name="us-east-1",
-            endpoint_url=refused,
-            aws_access_key_id="key",
-            aws_secret_access_key="secret",
-            config={"retry_config": {"max_retries": 0}},
-        )
-        with pytest.raises(BlobStoreError):
-            await store.size(store.uri("kb/a/b/1"))
+    def unfinished(self) -> int:
+        """Return how many multipart uploads are open on the server."""
+        raise NotImplementedError
+
+    async def test_an_upload_that_breaks_off_is_aborted(self) -> None:
+        """No parts stay where no listing shows them: the source failed, or its client left."""
+        begun = asyncio.Event()
+
+        async def failing() -> AsyncIterator[bytes]:
+            for _ in range(20):
+                yield b"x" * MEBIBYTE
+            raise ConnectionResetError("gone")
+
+        async def stalling() -> AsyncIterator[bytes]:
+            for _ in range(20):
+                yield b"x" * MEBIBYTE
+            begun.set()
+            await asyncio.Event().wait()
+
+        async with self._store() as store:
+            with pytest.raises(ConnectionResetError):
+                await store.write("kb/a/b/1", failing())
+            writing = asyncio.create_task(store.write("kb/a/b/2", stalling()))
+            await asyncio.wait_for(begun.wait(), 60)
+            writing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await writing
+            assert [uri async for uri, _ in store.keys()] == []
+        assert await asyncio.to_thread(self.unfinished) == 0
+
+    async def test_a_missing_bucket_is_not_a_missing_blob(self) -> None:
+        """Small and large uploads into it say what is wrong."""
+        async with bucket_at(self.endpoint, bucket="no-such-bucket") as store:
+            for size in (1, 20 * MEBIBYTE):
+                with pytest.raises(BlobStoreError, match="bucket"):
+                    await store.write("kb/a/b/1", pieces(b"x" * size, MEBIBYTE))
 
     async def test_a_presigned_address_serves_the_blob(self) -> None:
         """Anyone who holds it may download, without credentials."""
-        async with _s3(self.endpoint) as store:
+        async with self._store() as store:
             uri = await store.write("kb/a/signed/1", pieces(b"for you"))
             url = await store.presigned_url(uri, seconds=60)
 
@@ -245,3 +219,106 @@ class TestS3BlobStore(BlobStoreSuite):
 
             assert await asyncio.to_thread(fetch) == b"for you"
             assert await collect(store.read_range(uri, 0)) == b"for you"
+
+
+@pytest.fixture(scope="module")
+def moto_endpoint() -> Iterator[str]:
+    with s3_servers.moto() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def rclone_server() -> Iterator[tuple[str, Path]]:
+    with s3_servers.rclone() as server:
+        yield server
+
+
+@pytest.mark.server
+class TestS3BlobStoreOnMoto(S3Suite):
+    """The emulator is right about semantics; it lets everybody in."""
+
+    @pytest.fixture(autouse=True)
+    def _server(self, moto_endpoint: str) -> None:
+        type(self).endpoint = moto_endpoint
+
+    def unfinished(self) -> int:
+        with urllib.request.urlopen(f"{self.endpoint}/bucket?uploads", timeout=10) as answer:
+            return int(answer.read().count(b"<UploadId>"))
+
+    async def test_a_server_that_is_down_is_not_a_missing_blob(self) -> None:
+        """Only "not there" means gone; everything else is the store's failure."""
+        store = bucket_at(f"http://127.0.0.1:{free_port()}")
+        with pytest.raises(BlobStoreError):
+            await store.size(store.uri("kb/a/b/1"))
+        assert not await bucket_at(self.endpoint).exists(store.uri("kb/a/b/1"))
+
+
+@pytest.mark.server
+class TestS3BlobStoreOnRclone(S3Suite):
+    """This server checks every signature."""
+
+    root: ClassVar[Path] = Path()
+
+    @pytest.fixture(autouse=True)
+    def _server(self, rclone_server: tuple[str, Path]) -> None:
+        type(self).endpoint, type(self).root = rclone_server
+
+    def unfinished(self) -> int:
+        return sum(path.is_file() for path in self.root.rglob("*"))
+
+    async def test_a_wrong_key_is_refused_and_said_to_be_wrong(self) -> None:
+        """Small and large writes, reads and deletions."""
+        async with self._store() as good, bucket_at(self.endpoint, secret="wrong") as bad:
+            uri = await good.write("kb/a/b/1", pieces(b"mine"))
+            calls: list[Coroutine[Any, Any, object]] = [
+                bad.write("kb/a/b/2", pieces(b"x")),
+                bad.write("kb/a/b/3", pieces(b"x" * 20 * MEBIBYTE, MEBIBYTE)),
+                bad.exists(uri),
+                bad.size(uri),
+                bad.delete(uri),
+                collect(bad.read_range(uri, 0)),
+            ]
+            for call in calls:
+                with pytest.raises(BlobStoreError, match="credentials"):
+                    await call
+            assert await collect(good.read_range(uri, 0)) == b"mine"
+
+
+async def test_google_and_azure_keep_the_contract_of_addresses() -> None:
+    """Their servers are not here: keys, addresses and missing settings are checked only."""
+    google = GoogleBlobStore("bucket", config={"skip_signature": True})
+    azure = AzureBlobStore("container", account_name="a", account_key="a2V5")
+    assert google.uri("kb/a/b/1") == "gs://bucket/kb/a/b/1"
+    assert azure.uri("kb/a/b/1") == "az://container/kb/a/b/1"
+    for store in (google, azure):
+        async with store:
+            for uri in ("s3://bucket/kb/a", "gs://other/kb/a", "az://container/../x"):
+                with pytest.raises(InvalidInputError):
+                    await store.exists(uri)
+    assert "sig=" in await azure.presigned_url(azure.uri("kb/a/b/1"), seconds=60)
+
+
+AZURITE_ACCOUNT = "devstoreaccount1"  # published with the emulator, like its key
+AZURITE_KEY = (
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+)
+
+
+@pytest.mark.server
+@pytest.mark.skipif("AZURITE_URL" not in os.environ, reason="set AZURITE_URL to run it")
+class TestAzureBlobStore(BlobStoreSuite):
+    """A container of Azurite at `AZURITE_URL`, such as http://127.0.0.1:10000."""
+
+    def store(self) -> AbstractAsyncContextManager[StreamingBlobStore]:
+        return self._store()
+
+    @asynccontextmanager
+    async def _store(self) -> AsyncIterator[StreamingBlobStore]:
+        async with AzureBlobStore(
+            "container",
+            account_name=AZURITE_ACCOUNT,
+            account_key=AZURITE_KEY,
+            endpoint_url=f"{os.environ['AZURITE_URL']}/{AZURITE_ACCOUNT}",
+        ) as store:
+            await store.delete_many([uri async for uri, _ in store.keys()])
+            yield store

@@ -5,7 +5,8 @@
 | storage | `sqlite:///PATH`, `postgresql://...`, `redis://...`, `rediss://...` |
 | bus | `memory:`, `postgresql://...`, `redis://...`, `rediss://...` |
 | vectors | `embedded:///PATH`, `postgresql://...`, `qdrant+http://...`, `qdrant+https://...` |
-| blobs | `file:///PATH`, `s3://BUCKET?endpoint=URL&region=NAME` |
+| blobs | `file:///PATH`, `s3://BUCKET?endpoint=URL&region=NAME`, `gs://BUCKET` |
+| | `az://CONTAINER?account=NAME` |
 
 A storage on PostgreSQL or Redis is also the bus, and PostgreSQL also keeps the vectors, unless
 another address is given.
@@ -21,7 +22,9 @@ from agentscope.app.message_bus.base import MessageBus
 from agentscope.app.message_bus.memory import InMemoryMessageBus
 from agentscope.app.message_bus.postgres import PostgresMessageBus
 from agentscope.app.message_bus.redis import RedisMessageBus
+from agentscope.app.rag.blob_store.azure import AzureBlobStore
 from agentscope.app.rag.blob_store.base import BlobStoreBase
+from agentscope.app.rag.blob_store.google import GoogleBlobStore
 from agentscope.app.rag.blob_store.local import LocalBlobStore
 from agentscope.app.rag.blob_store.s3 import S3BlobStore
 from agentscope.app.storage.base import StorageBase
@@ -132,13 +135,17 @@ def vectors_at(url: str) -> VectorStoreBase:
 
 
 def blobs_at(url: str) -> BlobStoreBase:
-    """Return the blob store at an address; S3 credentials come from the usual variables."""
+    """Return the blob store at an address; credentials come from the provider's usual variables."""
     parts = urlsplit(url)
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
     known: dict[str, Callable[[], BlobStoreBase]] = {
         "file": lambda: LocalBlobStore(_path(url)),
         "s3": lambda: S3BlobStore(
             parts.netloc, endpoint_url=query.get("endpoint"), region_name=query.get("region")
+        ),
+        "gs": lambda: GoogleBlobStore(parts.netloc, endpoint_url=query.get("endpoint")),
+        "az": lambda: AzureBlobStore(
+            parts.netloc, account_name=query.get("account"), endpoint_url=query.get("endpoint")
         ),
     }
     return _choose("blob store", url, known)
