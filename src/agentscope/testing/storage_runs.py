@@ -164,6 +164,21 @@ class RunSuite(StorageCase):
             await world.check_totals()
             await world.check_events("u")
 
+    async def test_unforeseen_failures_are_counted_apart(self) -> None:
+        """Runs that failed otherwise are not among them; success and re-index begin anew."""
+        async with self.open_world() as world:
+            document = await world.upload(await world.knowledge_base())
+            for unforeseen, counted in ((False, 0), (True, 1), (False, 1), (True, 2)):
+                (claim,) = await world.claim()
+                writer = world.writer(claim)
+                record = await writer.retry_later(timedelta(), FAILURE, unforeseen=unforeseen)
+                assert record.unforeseen == counted
+            (claim,) = await world.claim()
+            assert claim.document.attempt == 5
+            published = await world.writer(claim).publish(1, warnings=(), report={})
+            assert published.unforeseen == 0
+            assert (await reindex(world.storage.documents, document.id)).unforeseen == 0
+
     async def test_a_document_that_kills_workers_is_found(self) -> None:
         """First it runs alone, then each death counts, then it is set aside."""
         async with self.open_world() as world:

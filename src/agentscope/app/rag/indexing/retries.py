@@ -36,6 +36,8 @@ class Verdict:
     action: Action
     failure: DocumentFailure
     delay: timedelta = timedelta(0)
+    unforeseen: bool = False
+    """Whether the run counts against the lower limit of what nobody foresaw."""
 
 
 def judge(
@@ -51,9 +53,12 @@ def judge(
     if isinstance(error, ParserCrashError):
         return Verdict(Action.CRASH, failure, timedelta(seconds=CRASH_DELAY_SECONDS))
     allowed = attempts_allowed(error, limits)
-    if document.attempt >= allowed:
+    unforeseen = allowed > 1 and not _is_transient(error)
+    # A provider that was down for an hour must not use up the few chances of another failure.
+    failures = document.unforeseen + 1 if unforeseen else document.attempt
+    if failures >= allowed or document.attempt >= limits.max_attempts:
         return Verdict(Action.FAIL, _given_up(failure, retried=allowed > 1))
-    return Verdict(Action.RETRY, failure, delay_of(error, document.attempt, rng))
+    return Verdict(Action.RETRY, failure, delay_of(error, document.attempt, rng), unforeseen)
 
 
 def attempts_allowed(error: BaseException, limits: Limits) -> int:
@@ -64,11 +69,16 @@ def attempts_allowed(error: BaseException, limits: Limits) -> int:
         return limits.max_unknown_attempts
     if isinstance(error, ConfigurationError):
         return 1
-    if isinstance(error, UpstreamError):
-        return limits.max_attempts if error.retryable else 1
-    if isinstance(error, AgentScopeError):
-        return limits.max_unknown_attempts if error.retryable else 1
+    if _is_transient(error):
+        return limits.max_attempts
+    if isinstance(error, AgentScopeError) and not error.retryable:
+        return 1
     return limits.max_unknown_attempts
+
+
+def _is_transient(error: BaseException) -> bool:
+    """Say whether another party failed in a way that passes: such failures have many attempts."""
+    return isinstance(error, UpstreamError) and error.retryable
 
 
 def delay_of(error: BaseException, attempt: int, rng: random.Random) -> timedelta:

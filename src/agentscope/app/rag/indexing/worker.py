@@ -171,7 +171,9 @@ class IndexWorker:
                     report=attempt.findings.report,
                 )
             crash = verdict.action is Action.CRASH
-            return await writer.retry_later(verdict.delay, verdict.failure, crash=crash)
+            return await writer.retry_later(
+                verdict.delay, verdict.failure, crash=crash, unforeseen=verdict.unforeseen
+            )
 
         await self._insist(attempt.lease, send)
         await self._remove_own_run(attempt, self._request_seconds)

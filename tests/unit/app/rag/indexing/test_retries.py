@@ -9,6 +9,7 @@ from agentscope.app.rag.indexing.retries import Action, Verdict, judge
 from agentscope.app.records import DocumentRecord, Limits
 from agentscope.errors import (
     BlobNotFoundError,
+    CollectionNotFoundError,
     ConfigurationError,
     CorruptFileError,
     CredentialNotFoundError,
@@ -34,14 +35,15 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RNG = random.Random(1)
 
 
-def verdict(error: BaseException, attempt: int = 1) -> Verdict:
-    """Judge a run that was the `attempt`-th."""
+def verdict(error: BaseException, attempt: int = 1, unforeseen: int = 0) -> Verdict:
+    """Judge a run that was the `attempt`-th, after so many that failed for unforeseen reasons."""
     document = DocumentRecord(
         id="d",
         user_id="u",
         knowledge_base_id="k",
         filename="a.txt",
         attempt=attempt,
+        unforeseen=unforeseen,
         created_at=NOW,
         updated_at=NOW,
     )
@@ -85,8 +87,10 @@ def test_what_may_pass_is_tried_twelve_times(error: BaseException) -> None:
 
 def test_an_unknown_problem_is_tried_three_times_and_tells_no_internals() -> None:
     """Nobody sees class names or texts of foreign exceptions."""
-    assert verdict(ZeroDivisionError("/secret/path"), 2).action is Action.RETRY
-    last = verdict(ZeroDivisionError("/secret/path"), 3)
+    again = verdict(ZeroDivisionError("/secret/path"), 2, unforeseen=1)
+    assert again.action is Action.RETRY
+    assert again.unforeseen
+    last = verdict(ZeroDivisionError("/secret/path"), 3, unforeseen=2)
     assert last.action is Action.FAIL
     assert "secret" not in last.failure.message
     assert "ZeroDivision" not in last.failure.message
@@ -95,7 +99,16 @@ def test_an_unknown_problem_is_tried_three_times_and_tells_no_internals() -> Non
 def test_a_missing_file_is_final_the_second_time() -> None:
     """A store may be late once."""
     assert verdict(BlobNotFoundError(), 1).action is Action.RETRY
-    assert verdict(BlobNotFoundError(), 2).action is Action.FAIL
+    assert verdict(BlobNotFoundError(), 2, unforeseen=1).action is Action.FAIL
+
+
+def test_an_outage_uses_up_no_chance_of_another_failure() -> None:
+    """A provider was down for ten runs; what nobody foresaw still gets its three."""
+    assert not verdict(EmbeddingError(), 10).unforeseen
+    for error in (ZeroDivisionError(), BlobNotFoundError(), CollectionNotFoundError()):
+        assert verdict(error, 11).action is Action.RETRY
+        assert verdict(error, 12).action is Action.FAIL  # the limit of all runs holds
+    assert verdict(EmbeddingError(), 5, unforeseen=2).action is Action.RETRY
 
 
 def test_a_dead_reader_counts_as_a_crash() -> None:
