@@ -113,7 +113,7 @@ class Audited:
 
 async def _note(scope: Scope, status: int, body: bytes) -> None:
     caller: Caller | None = scope.get("state", {}).get("caller")
-    route = getattr(scope.get("route"), "path", "").rstrip("/")
+    route = getattr(scope.get("route"), "path_format", "").rstrip("/")
     if caller is None or route in _ONLY_READS or (status >= 400 and status != 403):
         return
     parts = scope["app"].state.agentscope.parts
