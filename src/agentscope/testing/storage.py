@@ -14,6 +14,7 @@ The suite needs a runner for `async def` tests.
 from agentscope.testing.storage_claims import ClaimSuite
 from agentscope.testing.storage_lists import LedgerSuite, ListSuite
 from agentscope.testing.storage_operator import OperatorSuite
+from agentscope.testing.storage_quotas import QuotaSuite
 from agentscope.testing.storage_runs import RunSuite
 from agentscope.testing.storage_shares import ShareSuite
 from agentscope.testing.storage_sweeps import DeletionSuite, KnowledgeBaseSuite
@@ -26,6 +27,7 @@ __all__ = ["StorageSuite", "World"]
 class StorageSuite(
     UploadSuite,
     DuplicateSuite,
+    QuotaSuite,
     RunSuite,
     ClaimSuite,
     DeletionSuite,

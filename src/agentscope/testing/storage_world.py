@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -17,9 +17,11 @@ from agentscope.app.records import (
     DocumentRecord,
     EmbeddingModelConfig,
     KnowledgeBaseRecord,
+    KnowledgeBaseStatus,
     MaintenanceClaim,
     OnDuplicate,
     Policy,
+    Usage,
 )
 from agentscope.app.storage import totals
 from agentscope.app.storage.base import StorageBase
@@ -178,6 +180,19 @@ class World:
         assert await self.storage.knowledge_bases.counts(list(expected)) == expected
         for user_id, counts in users.items():
             assert await self.storage.knowledge_bases.user_counts(user_id) == counts
+            assert await self.storage.knowledge_bases.usage(user_id) == await self._held(user_id)
+
+    async def _held(self, user_id: str) -> Usage:
+        """Return what the records of a user add up to."""
+        bases = await self.storage.knowledge_bases.all(limit=100_000)
+        own = [base for base in bases if base.user_id == user_id]
+        changes = [
+            totals.delta(None, record)
+            for record in await self.everything()
+            if record.user_id == user_id
+        ]
+        held = sum(1 for base in own if base.status is not KnowledgeBaseStatus.DELETING)
+        return replace(totals.growth(changes), knowledge_bases=held)
 
     async def check_events(self, user_id: str) -> None:
         """Assert that the outbox has no gaps and ends in what stands now."""

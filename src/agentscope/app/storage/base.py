@@ -25,11 +25,13 @@ from agentscope.app.records import (
     DueTimes,
     Event,
     KnowledgeBaseRecord,
+    Limits,
     MaintenanceClaim,
     OnDuplicate,
     Page,
     Policy,
     UploadResult,
+    Usage,
     Waiting,
 )
 from agentscope.app.shares import ResourcePermission, ShareRecord
@@ -51,7 +53,7 @@ class DocumentStorage(abc.ABC):
 
         Raises:
             KnowledgeBaseNotFoundError: not there, not active, or of another user.
-            QuotaExceededError: the user has `limits.pending_per_user` unfinished documents.
+            QuotaExceededError: beyond `policy.limits` of the user; `size` is set aside already.
             AlreadyExistsError: the id is taken.
         """
 
@@ -73,10 +75,13 @@ class DocumentStorage(abc.ABC):
         Raises:
             KnowledgeBaseNotFoundError, DocumentNotFoundError, NotReadyError: too late.
             DuplicateDocumentError: `REJECT` and there is one; the upload is abandoned.
+            QuotaExceededError: the bytes go beyond `policy.limits`; nothing was written.
         """
 
     @abc.abstractmethod
-    async def apply(self, document_id: str, change: DocumentChange) -> DocumentRecord | None:
+    async def apply(
+        self, document_id: str, change: DocumentChange, *, limits: Limits | None = None
+    ) -> DocumentRecord | None:
         """Run `change` on the record in one transaction and return what stands now.
 
         `change` gets the record, its knowledge base (None if that is gone) and the store time. It
@@ -85,6 +90,7 @@ class DocumentStorage(abc.ABC):
         Raises:
             DocumentNotFoundError: there is no such record.
             ConflictError: the move is not legal. Errors of `change` pass through.
+            QuotaExceededError: it would make the user hold more than `limits`.
         """
 
     @abc.abstractmethod
@@ -164,6 +170,7 @@ class KnowledgeBaseStorage(abc.ABC):
 
         Raises:
             AlreadyExistsError: the id is taken.
+            QuotaExceededError: the user has as many as `policy.limits` allow, unfinished included.
         """
 
     @abc.abstractmethod
@@ -197,6 +204,10 @@ class KnowledgeBaseStorage(abc.ABC):
     @abc.abstractmethod
     async def user_counts(self, user_id: str) -> Counts:
         """Return the totals over all knowledge bases of the user, from counters."""
+
+    @abc.abstractmethod
+    async def usage(self, user_id: str) -> Usage:
+        """Return what counts against the quotas of the user, from counters."""
 
     @abc.abstractmethod
     async def claim_maintenance(self, limit: int, *, policy: Policy) -> list[MaintenanceClaim]:

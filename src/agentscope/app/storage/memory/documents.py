@@ -18,6 +18,7 @@ from agentscope.app.records import (
     DocumentStatus,
     DueTimes,
     KnowledgeBaseStatus,
+    Limits,
     MaintenanceClaim,
     OnDuplicate,
     Page,
@@ -25,6 +26,7 @@ from agentscope.app.records import (
     UploadResult,
     Waiting,
 )
+from agentscope.app.storage import totals
 from agentscope.app.storage.base import DocumentChange, DocumentStorage
 from agentscope.app.storage.memory.state import State
 from agentscope.app.transitions import deletion, run, upload
@@ -33,7 +35,6 @@ from agentscope.errors import (
     DocumentNotFoundError,
     DuplicateDocumentError,
     KnowledgeBaseNotFoundError,
-    QuotaExceededError,
 )
 from agentscope.identity import new_id
 
@@ -52,8 +53,6 @@ class InMemoryDocuments(DocumentStorage):
         state, now = self._state, self._state.now()
         if state.active(user_id, knowledge_base_id) is None:
             raise KnowledgeBaseNotFoundError
-        if state.user(user_id).unfinished >= policy.limits.pending_per_user:
-            raise QuotaExceededError("Too many documents are waiting to be indexed.")
         if fields["id"] in state.documents:
             raise AlreadyExistsError
         record = DocumentRecord(
@@ -64,6 +63,8 @@ class InMemoryDocuments(DocumentStorage):
             updated_at=now,
             **fields,
         )
+        growth = totals.growth([totals.delta(None, record)])
+        state.check_room(user_id, policy.limits, growth)
         state.write(None, record)
         return state.documents[record.id]
 
@@ -91,10 +92,15 @@ class InMemoryDocuments(DocumentStorage):
             if on_duplicate is OnDuplicate.REJECT:
                 raise DuplicateDocumentError(context={"document_id": twin.id})
             return UploadResult(document=twin, stored=False)
-        state.write(old, new)
         replaced = None
+        changes = [totals.delta(old, new)]
         if twin is not None and on_duplicate is OnDuplicate.REPLACE:
-            state.write(twin, deletion.tombstone(twin, knowledge_base, now, policy=policy))
+            gone = deletion.tombstone(twin, knowledge_base, now, policy=policy)
+            changes.append(totals.delta(twin, gone))
+        state.check_room(old.user_id, policy.limits, totals.growth(changes))
+        state.write(old, new)
+        if twin is not None and on_duplicate is OnDuplicate.REPLACE:
+            state.write(twin, gone)
             replaced = state.documents[twin.id]
         return UploadResult(document=state.documents[document_id], stored=True, replaced=replaced)
 
@@ -116,12 +122,16 @@ class InMemoryDocuments(DocumentStorage):
             raise DocumentNotFoundError
         return record
 
-    async def apply(self, document_id: str, change: DocumentChange) -> DocumentRecord | None:
+    async def apply(
+        self, document_id: str, change: DocumentChange, *, limits: Limits | None = None
+    ) -> DocumentRecord | None:
         state = self._state
         old = self._existing(document_id)
         new = change(old, state.knowledge_bases.get(old.knowledge_base_id), state.now())
         if new is old:
             return old
+        if limits is not None:
+            state.check_room(old.user_id, limits, totals.growth([totals.delta(old, new)]))
         state.write(old, new)
         return state.documents.get(document_id)
 

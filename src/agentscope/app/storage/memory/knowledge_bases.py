@@ -11,6 +11,7 @@ from agentscope.app.records import (
     MaintenanceClaim,
     Page,
     Policy,
+    Usage,
 )
 from agentscope.app.storage import totals
 from agentscope.app.storage.base import KnowledgeBaseChange, KnowledgeBaseStorage
@@ -31,6 +32,7 @@ class InMemoryKnowledgeBases(KnowledgeBaseStorage):
         state, now = self._state, self._state.now()
         if fields["id"] in state.knowledge_bases:
             raise AlreadyExistsError
+        state.check_room(user_id, policy.limits, Usage(knowledge_bases=1))
         record = KnowledgeBaseRecord(
             user_id=user_id,
             due_at=now + policy.timings.upload_ttl,
@@ -101,6 +103,9 @@ class InMemoryKnowledgeBases(KnowledgeBaseStorage):
 
     async def user_counts(self, user_id: str) -> Counts:
         return self._state.user(user_id).counts
+
+    async def usage(self, user_id: str) -> Usage:
+        return self._state.usage(user_id)
 
     async def claim_maintenance(self, limit: int, *, policy: Policy) -> list[MaintenanceClaim]:
         state, now = self._state, self._state.now()

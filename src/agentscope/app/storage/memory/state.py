@@ -12,9 +12,12 @@ from agentscope.app.records import (
     Event,
     KnowledgeBaseRecord,
     KnowledgeBaseStatus,
+    Limits,
+    Usage,
 )
 from agentscope.app.shares import ShareRecord
 from agentscope.app.storage import totals
+from agentscope.app.transitions import quota
 from agentscope.app.transitions.guards import check_move, check_stranded
 from agentscope.clock import Clock
 
@@ -26,6 +29,7 @@ class UserState:
     counts: Counts = field(default_factory=totals.empty_counts)
     unfinished: int = 0
     running: int = 0
+    arriving_bytes: int = 0
     last_served: int = 0
     events: list[Event] = field(default_factory=list)
     sequence: int = 0
@@ -84,6 +88,7 @@ class State:
         user.counts = totals.add(user.counts, change)
         user.unfinished += change.unfinished
         user.running += change.running
+        user.arriving_bytes += change.arriving_bytes
         before = self.counts.get(record.knowledge_base_id, totals.empty_counts())
         self.counts[record.knowledge_base_id] = totals.add(before, change)
         kind = totals.document_event(old, new)
@@ -96,6 +101,26 @@ class State:
                 totals.event_data(record),
             )
         return record
+
+    def usage(self, user_id: str) -> Usage:
+        """Return what the user holds."""
+        user = self.user(user_id)
+        counters = {
+            "unfinished": user.unfinished,
+            "ready": user.counts.by_status["ready"],
+            "error": user.counts.by_status["error"],
+            "size_bytes": user.counts.size_bytes,
+            "arriving_bytes": user.arriving_bytes,
+        }
+        own = [record for record in self.knowledge_bases.values() if record.user_id == user_id]
+        held = sum(1 for record in own if record.status is not KnowledgeBaseStatus.DELETING)
+        return totals.usage(counters, knowledge_bases=held)
+
+    def check_room(self, user_id: str, limits: Limits, adds: Usage) -> None:
+        """Raise `QuotaExceededError` if the user has no room for that much more."""
+        refused = quota.exceeded(self.usage(user_id), limits, adds=adds)
+        if refused is not None:
+            raise refused
 
     def event(
         self,

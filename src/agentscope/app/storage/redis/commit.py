@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agentscope.app.records import DocumentRecord, DocumentStatus, Event, KnowledgeBaseRecord
+from agentscope.app.records import (
+    DocumentRecord,
+    DocumentStatus,
+    Event,
+    KnowledgeBaseRecord,
+    KnowledgeBaseStatus,
+)
 from agentscope.app.storage.changes import (
     DocumentWrite,
     KnowledgeBaseWrite,
@@ -50,9 +56,13 @@ class Commit:
         """Write only if the set still starts with the member ('': is empty)."""
         self._checks.append(["first", self._number(key), "", member])
 
-    def check_below(self, key: str, name: str, limit: int) -> None:
-        """Write only if the counter is below the limit."""
-        self._checks.append(["below", self._number(key), name, str(limit)])
+    def check_sum(self, key: str, names: Sequence[str], most: int) -> None:
+        """Write only if the counters of a hash add up to no more than `most`."""
+        self._checks.append(["sum", self._number(key), ",".join(names), str(most)])
+
+    def check_sizes(self, key: str, other: str, most: int) -> None:
+        """Write only if two sets together have no more than `most` members."""
+        self._checks.append(["sizes", self._number(key), self._number(other), str(most)])
 
     def command(self, name: str, key: str, *words: str | int) -> None:
         """Run a command on one key."""
@@ -78,7 +88,11 @@ class Commit:
             **dict(delta.by_status),
         }
         self._add(keys.counts(record.knowledge_base_id), sums)
-        extra = {"unfinished": delta.unfinished, "running": delta.running}
+        extra = {
+            "unfinished": delta.unfinished,
+            "running": delta.running,
+            "arriving_bytes": delta.arriving_bytes,
+        }
         self._add(keys.user(record.user_id), sums | extra)
         self._users[record.user_id] = self._users.get(record.user_id, False) or served
         if write.event is not None:
@@ -197,6 +211,8 @@ def _base_places(keys: Keys, record: KnowledgeBaseRecord) -> set[Place]:
     if is_active(record):
         owned = keys.user_knowledge_bases(record.user_id)
         found.add((owned, record.id, to_micros(record.created_at)))
+    if record.status is KnowledgeBaseStatus.CREATING:
+        found.add((keys.user_creating(record.user_id), record.id, to_micros(record.created_at)))
     if record.due_at is not None:
         found.add((keys.due_knowledge_bases, record.id, to_micros(record.due_at)))
     return found

@@ -10,6 +10,7 @@ from agentscope.app.records import (
     DocumentQuery,
     DocumentRecord,
     DueTimes,
+    Limits,
     MaintenanceClaim,
     OnDuplicate,
     Page,
@@ -17,6 +18,7 @@ from agentscope.app.records import (
     UploadResult,
     Waiting,
 )
+from agentscope.app.storage import totals
 from agentscope.app.storage.base import DocumentChange, DocumentStorage
 from agentscope.app.storage.changes import (
     UploadEnd,
@@ -28,7 +30,7 @@ from agentscope.app.storage.changes import (
     new_document,
 )
 from agentscope.app.storage.codec import load_document
-from agentscope.app.storage.redis import claims, lists, scripts
+from agentscope.app.storage.redis import claims, lists, room, scripts
 from agentscope.app.storage.redis.commit import Commit
 from agentscope.app.storage.redis.keys import untimed
 from agentscope.app.storage.redis.server import Loaded, RedisServer
@@ -37,7 +39,6 @@ from agentscope.errors import (
     AlreadyExistsError,
     DocumentNotFoundError,
     KnowledgeBaseNotFoundError,
-    QuotaExceededError,
 )
 
 
@@ -73,11 +74,8 @@ class RedisDocuments(DocumentStorage):
             commit = Commit(keys, name, micros)
             commit.check_version(name, "")
             commit.check_version(keys.knowledge_base(knowledge_base_id), version)
-            limit = policy.limits.pending_per_user
-            commit.check_below(keys.user(user_id), "unfinished", limit)
             commit.document(write)
-            if not await server.commit(commit):
-                raise QuotaExceededError("Too many documents are waiting to be indexed.")
+            await room.write(server, commit, user_id, policy.limits, totals.growth([write.delta]))
             assert write.new is not None
             return write.new
 
@@ -107,18 +105,21 @@ class RedisDocuments(DocumentStorage):
             if loaded.twin is not None:
                 twin = keys.document(untimed(loaded.twin_member))
                 commit.check_version(twin, loaded.twin_version)
-            written = {}
+            written, changes = {}, []
             for before, after in plan.writes:
                 write = document_write(before, after, loaded.now)
                 commit.document(write)
+                changes.append(write.delta)
                 assert write.new is not None
                 written[write.new.id] = write.new
-            await server.commit(commit)
+            await room.write(server, commit, old.user_id, policy.limits, totals.growth(changes))
             return plan.result(written, document_id)
 
         return await server.repeated(step)
 
-    async def apply(self, document_id: str, change: DocumentChange) -> DocumentRecord | None:
+    async def apply(
+        self, document_id: str, change: DocumentChange, *, limits: Limits | None = None
+    ) -> DocumentRecord | None:
         removing = False
 
         async def step(_: int) -> DocumentRecord | None:
@@ -136,7 +137,11 @@ class RedisDocuments(DocumentStorage):
             write = document_write(old, new, loaded.now)
             commit = self._commit(document_id, loaded)
             commit.document(write)
-            await self._server.commit(commit)
+            if limits is None:
+                await self._server.commit(commit)
+            else:
+                growth = totals.growth([write.delta])
+                await room.write(self._server, commit, old.user_id, limits, growth)
             return write.new
 
         return await self._server.repeated(step)

@@ -66,6 +66,10 @@ class Keys:
         """Return the key of the user's active knowledge bases by creation time."""
         return f"{self.root}owned:{user_id}"
 
+    def user_creating(self, user_id: str) -> str:
+        """Return the key of the user's knowledge bases whose collections are being made."""
+        return f"{self.root}creating:{user_id}"
+
     def events(self, user_id: str) -> str:
         """Return the key of the user's outbox by sequence."""
         return f"{self.root}events:{user_id}"

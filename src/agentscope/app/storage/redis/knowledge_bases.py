@@ -9,14 +9,15 @@ from agentscope.app.records import (
     MaintenanceClaim,
     Page,
     Policy,
+    Usage,
 )
 from agentscope.app.storage import totals
 from agentscope.app.storage.base import KnowledgeBaseChange, KnowledgeBaseStorage
 from agentscope.app.storage.changes import is_active, knowledge_base_write, new_knowledge_base
 from agentscope.app.storage.codec import folded, load_knowledge_base
-from agentscope.app.storage.redis import claims, lists, scripts
+from agentscope.app.storage.redis import claims, lists, room, scripts
 from agentscope.app.storage.redis.commit import Commit
-from agentscope.app.storage.redis.server import ConflictOnCommit, RedisServer
+from agentscope.app.storage.redis.server import RedisServer
 from agentscope.errors import AlreadyExistsError, KnowledgeBaseNotFoundError
 
 COUNTERS = ("documents", "chunks", "size_bytes", *totals.VISIBLE_STATUSES)
@@ -33,18 +34,20 @@ class RedisKnowledgeBases(KnowledgeBaseStorage):
     ) -> KnowledgeBaseRecord:
         server, keys = self._server, self._server.keys
         name = keys.knowledge_base(fields["id"])
-        micros, now, version, _ = await server.load_one(name)
-        if version:
-            raise AlreadyExistsError
-        record = new_knowledge_base(user_id, fields, now, policy)
-        commit = Commit(keys, name, micros)
-        commit.check_version(name, "")
-        commit.knowledge_base(knowledge_base_write(None, record, now))
-        try:
-            await server.commit(commit)
-        except ConflictOnCommit as exc:
-            raise AlreadyExistsError from exc
-        return record
+
+        async def step(_: int) -> KnowledgeBaseRecord:
+            micros, now, version, _body = await server.load_one(name)
+            if version:
+                raise AlreadyExistsError
+            record = new_knowledge_base(user_id, fields, now, policy)
+            commit = Commit(keys, name, micros)
+            commit.check_version(name, "")
+            commit.knowledge_base(knowledge_base_write(None, record, now))
+            adds = Usage(knowledge_bases=1)
+            await room.write(server, commit, user_id, policy.limits, adds)
+            return record
+
+        return await server.repeated(step)
 
     async def apply(
         self, knowledge_base_id: str, change: KnowledgeBaseChange
@@ -128,6 +131,9 @@ class RedisKnowledgeBases(KnowledgeBaseStorage):
             scripts.COUNTERS, [self._server.keys.user(user_id)], *COUNTERS
         )
         return _counts(row)
+
+    async def usage(self, user_id: str) -> Usage:
+        return await room.usage(self._server, user_id)
 
     async def claim_maintenance(self, limit: int, *, policy: Policy) -> list[MaintenanceClaim]:
         return await claims.claim_knowledge_bases(self._server, limit, policy=policy)

@@ -67,8 +67,16 @@ for _ = 1, tonumber(take()) do
     if (redis.call('HGET', name, 'v') or '') ~= expected then return 'conflict' end
   elseif kind == 'first' then
     if (redis.call('ZRANGE', name, 0, 0)[1] or '') ~= expected then return 'conflict' end
-  elseif tonumber(redis.call('HGET', name, field) or '0') >= tonumber(expected) then
-    return 'full'
+  else
+    local total = 0
+    if kind == 'sizes' then
+      total = redis.call('ZCARD', name) + redis.call('ZCARD', KEYS[tonumber(field)])
+    else
+      for counter in string.gmatch(field, '[^,]+') do
+        total = total + tonumber(redis.call('HGET', name, counter) or '0')
+      end
+    end
+    if total > tonumber(expected) then return 'full' end
   end
 end
 for _ = 1, tonumber(take()) do
@@ -339,6 +347,16 @@ for _, name in ipairs(names) do
     redis.call('ZREM', KEYS[1], name)
   end
 end
+return answer
+"""
+)
+
+# Reads what counts against quotas. KEYS: user hash, two sets. ARGV: counters.
+USAGE = Script(
+    """
+local answer = redis.call('HMGET', KEYS[1], unpack(ARGV))
+for field = 1, #ARGV do answer[field] = answer[field] or '0' end
+answer[#ARGV + 1] = redis.call('ZCARD', KEYS[2]) + redis.call('ZCARD', KEYS[3])
 return answer
 """
 )

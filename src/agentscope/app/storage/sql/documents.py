@@ -9,6 +9,7 @@ from agentscope.app.records import (
     DocumentQuery,
     DocumentRecord,
     DueTimes,
+    Limits,
     MaintenanceClaim,
     OnDuplicate,
     Page,
@@ -26,7 +27,6 @@ from agentscope.errors import (
     AlreadyExistsError,
     DocumentNotFoundError,
     KnowledgeBaseNotFoundError,
-    QuotaExceededError,
 )
 
 Result = TypeVar("Result")
@@ -70,10 +70,7 @@ class SQLDocuments(DocumentStorage):
             write = transaction.write_document(None, record)
             if write is None or write.new is None:
                 raise AlreadyExistsError
-            transaction.finish()
-            # Judged after the counter was raised, so that parallel uploads cannot all pass.
-            if transaction.unfinished[user_id] > policy.limits.pending_per_user:
-                raise QuotaExceededError("Too many documents are waiting to be indexed.")
+            transaction.check_documents(user_id, policy.limits)
             return write.new
 
         return await self._write(work)
@@ -102,12 +99,15 @@ class SQLDocuments(DocumentStorage):
                 write = transaction.write_document(before, after)
                 if write is not None and write.new is not None:
                     written[write.new.id] = write.new
+            transaction.check_documents(old.user_id, policy.limits)
             return plan, written
 
         plan, written = await self._write(work)
         return plan.result(written, document_id)
 
-    async def apply(self, document_id: str, change: DocumentChange) -> DocumentRecord | None:
+    async def apply(
+        self, document_id: str, change: DocumentChange, *, limits: Limits | None = None
+    ) -> DocumentRecord | None:
         def work(transaction: Transaction) -> DocumentRecord | None:
             old = transaction.document(document_id)
             if old is None:
@@ -117,6 +117,8 @@ class SQLDocuments(DocumentStorage):
             if new is old:
                 return old
             write = transaction.write_document(old, new)
+            if limits is not None:
+                transaction.check_documents(old.user_id, limits)
             return None if write is None else write.new
 
         return await self._write(work)

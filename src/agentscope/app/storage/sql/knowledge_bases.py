@@ -9,6 +9,7 @@ from agentscope.app.records import (
     MaintenanceClaim,
     Page,
     Policy,
+    Usage,
 )
 from agentscope.app.storage import totals
 from agentscope.app.storage.base import KnowledgeBaseChange, KnowledgeBaseStorage
@@ -16,7 +17,11 @@ from agentscope.app.storage.changes import new_knowledge_base
 from agentscope.app.storage.codec import folded, load_knowledge_base
 from agentscope.app.storage.sql import claims
 from agentscope.app.storage.sql.session import Database, Row, Session
-from agentscope.app.storage.sql.transaction import COUNTERS, Transaction
+from agentscope.app.storage.sql.transaction import (
+    COUNTERS,
+    Transaction,
+    held_knowledge_bases,
+)
 from agentscope.errors import AlreadyExistsError, KnowledgeBaseNotFoundError
 
 Result = TypeVar("Result")
@@ -48,6 +53,7 @@ class SQLKnowledgeBases(KnowledgeBaseStorage):
             write = transaction.write_knowledge_base(None, record)
             if write is None or write.new is None:
                 raise AlreadyExistsError
+            transaction.check_knowledge_bases(user_id, policy.limits)
             return write.new
 
         return await self._write(work)
@@ -141,6 +147,18 @@ class SQLKnowledgeBases(KnowledgeBaseStorage):
             )
         )
         return _counts(row)
+
+    async def usage(self, user_id: str) -> Usage:
+        def work(session: Session) -> Usage:
+            row = session.row(
+                f"SELECT {', '.join(totals.HELD)} FROM users WHERE user_id = :user_id",
+                user_id=user_id,
+            )
+            counters = dict(zip(totals.HELD, row or [0] * len(totals.HELD), strict=True))
+            held = held_knowledge_bases(session, user_id)
+            return totals.usage(counters, knowledge_bases=held)
+
+        return await self._database.read(work)
 
     async def claim_maintenance(self, limit: int, *, policy: Policy) -> list[MaintenanceClaim]:
         return await self._write(

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from agentscope.app.records import DocumentRecord, Event, KnowledgeBaseRecord
+from agentscope.app.records import DocumentRecord, Event, KnowledgeBaseRecord, Limits, Usage
+from agentscope.app.storage import totals
 from agentscope.app.storage.changes import (
     DocumentWrite,
     KnowledgeBaseWrite,
@@ -29,10 +30,17 @@ from agentscope.app.storage.codec import (
     to_micros,
 )
 from agentscope.app.storage.sql.session import Session
-from agentscope.app.storage.totals import VISIBLE_STATUSES
+from agentscope.app.transitions import quota
 
-COUNTERS = ("documents", "chunks", "size_bytes", *VISIBLE_STATUSES)
-_USER_COUNTERS = (*COUNTERS, "unfinished", "running", "sequence", "knowledge_bases")
+COUNTERS = ("documents", "chunks", "size_bytes", *totals.VISIBLE_STATUSES)
+_USER_COUNTERS = (
+    *COUNTERS,
+    "unfinished",
+    "running",
+    "arriving_bytes",
+    "sequence",
+    "knowledge_bases",
+)
 _DOCUMENT_COLUMNS = (
     "id",
     "user_id",
@@ -87,7 +95,9 @@ INSERT_KNOWLEDGE_BASE = (
 )
 UPDATE_KNOWLEDGE_BASE = _update("knowledge_bases", _KNOWLEDGE_BASE_COLUMNS)
 ADD_COUNTS = _add("knowledge_base_counts", "id", COUNTERS)
-ADD_USER = _add("users", "user_id", _USER_COUNTERS) + " RETURNING sequence, unfinished"
+ADD_USER = (
+    _add("users", "user_id", _USER_COUNTERS) + f" RETURNING sequence, {', '.join(totals.HELD)}"
+)
 
 
 def document_columns(record: DocumentRecord) -> dict[str, Any]:
@@ -137,7 +147,8 @@ class Transaction:
         self._users: dict[str, dict[str, int]] = {}
         self._events: dict[str, list[Event]] = {}
         self._served: list[str] = []
-        self.unfinished: dict[str, int] = {}  # per written user, known after `finish`
+        self._usage: dict[str, Usage] = {}  # per written user, known after `finish`
+        self._growth: dict[str, list[totals.Delta]] = {}
 
     @property
     def now(self) -> datetime:
@@ -189,8 +200,13 @@ class Transaction:
             }
             if any(sums.values()):
                 _collect(self._counts, record.knowledge_base_id, sums)
-            extra = {"unfinished": delta.unfinished, "running": delta.running}
+            extra = {
+                "unfinished": delta.unfinished,
+                "running": delta.running,
+                "arriving_bytes": delta.arriving_bytes,
+            }
             _collect(self._users, record.user_id, sums | extra)
+            self._growth.setdefault(record.user_id, []).append(delta)
         self._note(write.event)
         if served:
             self._served.append(record.user_id)
@@ -234,7 +250,8 @@ class Transaction:
         for user_id in sorted(self._users):
             row = self.session.row(ADD_USER, user_id=user_id, **(zero | self._users[user_id]))
             assert row is not None, "an upsert returns its row"
-            self.unfinished[user_id] = row[1]
+            counters = dict(zip(totals.HELD, row[1:], strict=True))
+            self._usage[user_id] = totals.usage(counters)
             self._write_events(user_id, last=row[0])
         for user_id in self._served:
             self.session.rows(
@@ -243,6 +260,35 @@ class Transaction:
                 user_id=user_id,
             )
         self._counts, self._users, self._events, self._served = {}, {}, {}, []
+
+    def check_documents(self, user_id: str, limits: Limits) -> None:
+        """Write what was collected, and raise if the user now holds more than allowed.
+
+        Judged after the counters were raised, so that parallel writers cannot all pass.
+
+        Raises:
+            QuotaExceededError: a quota is used up; the transaction must be given up.
+        """
+        self.finish()
+        added = totals.growth(self._growth.get(user_id, []))
+        refused = quota.exceeded_by(self._usage.get(user_id, Usage()), limits, added=added)
+        if refused is not None:
+            raise refused
+
+    def check_knowledge_bases(self, user_id: str, limits: Limits) -> None:
+        """Raise if the user has more knowledge bases than allowed, the new one included.
+
+        Raises:
+            QuotaExceededError: a quota is used up; the transaction must be given up.
+        """
+        if not limits.knowledge_bases_per_user:
+            return
+        _collect(self._users, user_id, {})
+        self.finish()  # locks the row of the user: whoever comes next counts what this one made
+        held, one = held_knowledge_bases(self.session, user_id), Usage(knowledge_bases=1)
+        refused = quota.exceeded_by(Usage(knowledge_bases=held), limits, added=one)
+        if refused is not None:
+            raise refused
 
     def _write_events(self, user_id: str, *, last: int) -> None:
         events = self._events.get(user_id, [])
@@ -256,6 +302,16 @@ class Transaction:
                 knowledge_base_id=event.knowledge_base_id,
                 body=dump_event(event),
             )
+
+
+def held_knowledge_bases(session: Session, user_id: str) -> int:
+    """Return how many knowledge bases count against the quota of the user."""
+    row = session.row(
+        "SELECT count(*) FROM knowledge_bases "
+        "WHERE user_id = :user_id AND status IN ('active', 'creating')",
+        user_id=user_id,
+    )
+    return 0 if row is None else int(row[0])
 
 
 def _collect(sums: dict[str, dict[str, int]], key: str, change: dict[str, int]) -> None:
