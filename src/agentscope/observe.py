@@ -26,6 +26,9 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _REQUEST = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _STAGE = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
 
+_BYTES = tuple(1024.0 * 4**step for step in range(1, 11))  # 4 KiB to 1 GiB
+_CHUNKS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 100_000.0)
+
 QUEUED = Gauge(
     "rag_index_unfinished_documents",
     "Documents of all tenants that wait for a worker or are with one; -1 if it is not known.",
@@ -35,6 +38,36 @@ OLDEST_DUE = Gauge(
     "rag_index_oldest_due_seconds",
     "For how long the oldest document that is due has waited for a worker; 0 if none is due.",
     registry=REGISTRY,
+)
+TENANTS_WAITING = Gauge(
+    "rag_queue_tenants",
+    "Tenants with unfinished documents, by class: small (below 100 documents), large, paused.",
+    ["tenant_class"],
+    registry=REGISTRY,
+)
+DOCUMENTS_WAITING = Gauge(
+    "rag_queue_documents",
+    "Unfinished documents by class of their tenant.",
+    ["tenant_class"],
+    registry=REGISTRY,
+)
+OLDEST_WAITING = Gauge(
+    "rag_queue_oldest_due_seconds",
+    "For how long the oldest due document of a class of tenants has waited; 0 if none is due.",
+    ["tenant_class"],
+    registry=REGISTRY,
+)
+PAUSED = Gauge(
+    "rag_paused",
+    "What the operator paused: tenants and knowledge bases.",
+    ["kind"],
+    registry=REGISTRY,
+)
+WORKERS = Gauge(
+    "rag_workers", "Processes that index and were seen within a minute.", registry=REGISTRY
+)
+WORKER_SLOTS = Gauge(
+    "rag_worker_slots", "Documents that all these processes index at once.", registry=REGISTRY
 )
 RUNNING = Gauge(
     "rag_index_running_documents", "Documents being indexed by this process.", registry=REGISTRY
@@ -108,7 +141,7 @@ SEARCH_SECONDS = Histogram(
 )
 LEG_SECONDS = Histogram(
     "rag_search_leg_seconds",
-    "Duration of one leg of a search, with the check of what is visible.",
+    "Duration of one leg of a search, with the check of what is visible; of reranking, too.",
     ["leg"],
     buckets=_REQUEST,
     registry=REGISTRY,
@@ -120,6 +153,15 @@ UPLOADS = Counter(
     registry=REGISTRY,
 )
 UPLOAD_BYTES = Counter("rag_upload_bytes", "Bytes of stored uploads.", registry=REGISTRY)
+DOCUMENT_BYTES = Histogram(
+    "rag_document_bytes", "Size of stored uploads.", buckets=_BYTES, registry=REGISTRY
+)
+DOCUMENT_CHUNKS = Histogram(
+    "rag_document_chunks",
+    "Chunks of documents that became ready.",
+    buckets=_CHUNKS,
+    registry=REGISTRY,
+)
 SWEEPS = Counter("rag_sweeps", "Rounds of the sweeper by outcome.", ["outcome"], registry=REGISTRY)
 PURGES = Counter(
     "rag_maintenance_passes",

@@ -39,7 +39,10 @@ VISIBLE = CLAIMABLE | {DocumentStatus.READY, DocumentStatus.ERROR}
 SETTLED = frozenset({DocumentStatus.READY, DocumentStatus.ERROR})
 
 LEGAL_MOVES: Mapping[DocumentStatus, frozenset[DocumentStatus]] = {
-    DocumentStatus.UPLOADING: frozenset({DocumentStatus.PENDING, DocumentStatus.DELETING}),
+    DocumentStatus.UPLOADING: frozenset(
+        # An import takes its document as a run of its own in the step that accepts it.
+        {DocumentStatus.PENDING, DocumentStatus.PARSING, DocumentStatus.DELETING}
+    ),
     DocumentStatus.PENDING: frozenset(
         {DocumentStatus.PARSING, DocumentStatus.ERROR, DocumentStatus.DELETING}
     ),

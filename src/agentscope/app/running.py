@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agentscope import tracing
 from agentscope.app.access import ResourceAccessPolicyBase, SharedByOwners
 from agentscope.app.egress import EgressPolicy
 from agentscope.app.health import Health, Probe
@@ -43,6 +44,7 @@ from agentscope.embedding.local import LocalEmbeddingModel
 from agentscope.embedding.provider_client import Transport
 from agentscope.embedding.registry import EmbeddingModelPool
 from agentscope.rag.parser.registry import ParserRegistry
+from agentscope.rag.reranking import Reranker
 
 logger = logging.getLogger(__name__)
 
@@ -57,10 +59,12 @@ class Deployment:
     allowed_hosts: Sequence[str] | None = None  # names in the Host header; None: any
     allow_url: Callable[[str], None] = field(default_factory=lambda: EgressPolicy().check)
     service_limits: ServiceLimits = field(default_factory=ServiceLimits)
+    reranker: Reranker | None = None  # asked by every search; closed by whoever made it
     read_limits: ReadLimits | None = None
     scratch: Path | None = None  # for files of documents that are being read
     sole_owner: bool = False  # no other process works here: every lease belongs to a dead one
     ui: bool = True
+    tracer_provider: Any = None  # of OpenTelemetry; None: no traces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +111,7 @@ class RunningParts:
 async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts]:
     """Open every part, and yield while all of it runs."""
     async with AsyncExitStack() as stack:
+        stack.enter_context(tracing.recording(wiring.place.tracer_provider))
         storage = await stack.enter_async_context(wiring.storage)
         await check_secret_key(storage, wiring.secrets)
         bus = await stack.enter_async_context(wiring.message_bus)
@@ -203,6 +208,7 @@ class _Opened:
             limits=wiring.place.service_limits,
             access=wiring.access,
             download_keys=wiring.download_keys(),
+            reranker=wiring.place.reranker,
             previewer=previewer,
             wake_maintenance=sweeper.wake,
         )

@@ -16,10 +16,15 @@ from agentscope.app.rag.indexing.reading import ReadLimits
 from agentscope.app.rag.service.limits import ServiceLimits
 from agentscope.app.records import Limits, Timings
 from agentscope.errors import ConfigurationError
+from agentscope.logs import FORMATS
 
 PREFIX = "AGENTSCOPE_"
 IDENTITIES = ("header", "api_key")
-ALIASES = {"port": "PORT", "data_dir": "DATA_DIR"}
+ALIASES = {
+    "port": "PORT",
+    "data_dir": "DATA_DIR",
+    "otlp_endpoint": "OTEL_EXPORTER_OTLP_ENDPOINT",
+}
 
 
 def _default_data_dir() -> Path:
@@ -79,9 +84,15 @@ class Settings:
         None, "Vectors: `postgresql://`, `qdrant+http://`, `qdrant+https://`, `embedded:///`."
     )
     blobs_url: str | None = _setting(
-        None, "Originals: `s3://BUCKET?endpoint=URL&region=NAME`, `file:///`. Default: a folder."
+        None,
+        "Originals: `s3://BUCKET?endpoint=URL&region=NAME`, `gs://BUCKET`, "
+        "`az://CONTAINER?account=NAME`, `file:///`. Default: a folder.",
     )
     log_level: str = _setting("INFO", "Least severe level that is logged.")
+    log_format: str = _setting("text", "Log lines as text or json.")
+    otlp_endpoint: str | None = _setting(
+        None, "Where traces go, OTLP over HTTP; also `OTEL_EXPORTER_OTLP_ENDPOINT`. Extra `otel`."
+    )
     url: str | None = _setting(None, "The service that client commands talk to.")
     user: str = _setting("default", "The user of client commands.")
     api_key: str | None = _setting(None, "The key that client commands present.")
@@ -123,6 +134,8 @@ class Settings:
             raise ConfigurationError(str(exc)) from exc
         if self.identity not in IDENTITIES:
             raise ConfigurationError(f"The identity must be one of: {', '.join(IDENTITIES)}.")
+        if self.log_format not in FORMATS:
+            raise ConfigurationError(f"The log format must be one of: {', '.join(FORMATS)}.")
         if self.postgres not in (None, "embedded"):
             raise ConfigurationError(f"{PREFIX}POSTGRES can only be 'embedded'.")
         self._check_tokens()

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import click
 import httpx
 
+from agentscope import logs
 from agentscope.app.running import operator_key
 from agentscope.app.settings import Settings
 from agentscope.cli.application import application
 from agentscope.cli.data_directory import DataDirectory
-from agentscope.cli.logs import set_up_logs
 from agentscope.cli.place import opened
 from agentscope.errors import (
     AgentScopeError,
@@ -98,7 +98,7 @@ def run_command(
     """Run `work` against the service that the options name."""
     named = {name: given.get(name) for name in ("url", "user", "data_dir", "api_key")}
     settings = Settings.from_environment(os.environ, **named)
-    set_up_logs("WARNING")
+    logs.set_up("WARNING", settings.log_format)
 
     async def run() -> Result:
         async with connected(settings, files=named["data_dir"] is not None) as client:

@@ -15,8 +15,8 @@ import uvicorn
 from agentscope.app.settings import IDENTITIES, Settings
 from agentscope.cli.application import application
 from agentscope.cli.data_directory import DataDirectory
-from agentscope.cli.logs import set_up_logs
 from agentscope.cli.place import opened
+from agentscope.cli.telemetry import set_up_logs, traces
 from agentscope.errors import ConfigurationError
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -53,7 +53,7 @@ STOP_SECONDS = 5
 def command(**given: Any) -> None:
     """Start the service with its web app. Needs no other service and no key."""
     settings = Settings.from_environment(os.environ, **given)
-    set_up_logs(settings.log_level)
+    set_up_logs(settings)
     local = is_loopback(settings.host)
     trusting = settings.identity == "header"
     if not local and trusting and not settings.allow_header_identity:
@@ -62,9 +62,14 @@ def command(**given: Any) -> None:
             "the service can be any user. Use API keys (--identity api_key), or put a gateway in "
             "front that sets X-User-ID and start it with --allow-header-identity."
         )
-    with opened(settings) as place, _listening(settings.host, settings.port) as listener:
+    with (
+        opened(settings) as place,
+        _listening(settings.host, settings.port) as listener,
+        traces(settings, role="serve") as provider,
+    ):
         url = _url(settings.host, listener.getsockname()[1])
-        app = application(settings, place, allowed_hosts=LOCAL_NAMES if local else None)
+        hosts = LOCAL_NAMES if local else None
+        app = application(settings, place, allowed_hosts=hosts, tracer_provider=provider)
         server = _Server(_config(app, settings), place.directory, url)
         server.run(sockets=[listener])
     if not server.started:

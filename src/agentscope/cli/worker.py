@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from agentscope.app.records import Policy
 from agentscope.app.settings import Settings
 from agentscope.cli.announcement import announcing
 from agentscope.cli.application import application, egress
-from agentscope.cli.logs import set_up_logs
 from agentscope.cli.place import Place, joined
+from agentscope.cli.telemetry import set_up_logs, traces
 from agentscope.rag.chunker.approx_token import ApproxTokenChunker
 from agentscope.rag.parser.installed import default_parsers
 from agentscope.rag.parser.registry import ParserRegistry
@@ -40,12 +41,13 @@ def command(**given: Any) -> None:
     started with `python -m agentscope.app.rag.index_worker`.
     """
     settings = Settings.from_environment(os.environ, **given)
-    set_up_logs(settings.log_level)
-    with joined(settings) as place:
-        asyncio.run(_beside(settings, place) if place.shared else _alone(settings, place))
+    set_up_logs(settings)
+    with joined(settings) as place, traces(settings, role="worker") as provider:
+        work = _beside if place.shared else _alone
+        asyncio.run(work(settings, place, provider))
 
 
-async def _beside(settings: Settings, place: Place) -> None:
+async def _beside(settings: Settings, place: Place, provider: Any) -> None:
     stop = _stop_signal()
     storage = place.storage()
     async with (
@@ -56,7 +58,7 @@ async def _beside(settings: Settings, place: Place) -> None:
             CollectionPerKbManager(storage, place.vectors()),
             ParserRegistry(default_parsers()),
             ChunkerChoices([ApproxTokenChunker]),
-            _settings(settings, place),
+            replace(_settings(settings, place), tracer_provider=provider),
         ),
         announcing(storage, place, role="worker", indexes=True),
     ):
@@ -78,9 +80,9 @@ def _settings(settings: Settings, place: Place) -> WorkerSettings:
     )
 
 
-async def _alone(settings: Settings, place: Place) -> None:
+async def _alone(settings: Settings, place: Place, provider: Any) -> None:
     stop = _stop_signal()
-    app = application(settings, place, ui=False)
+    app = application(settings, place, ui=False, tracer_provider=provider)
     async with app.router.lifespan_context(app):
         click.echo(READY)
         await stop.wait()

@@ -1,10 +1,11 @@
 """The handle of one knowledge base: what an application, the service and an agent all use."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
+from agentscope import tracing
 from agentscope.embedding.base import EmbeddingInput, EmbeddingModelBase
 from agentscope.errors import (
     EmbeddingCountError,
@@ -113,13 +114,15 @@ class KnowledgeBase:
         metadata_filter: dict[str, Any] | None = None,
         neighbours: int = 0,
         rerank_top_k: int | None = None,
+        reranker: Reranker | None = None,
     ) -> list[SearchHit]:
         """Return the `top_k` best chunks for any of `queries`, best first.
 
         A chunk found by several queries keeps its best score. `score` is cosine similarity in
         vector mode, BM25 in keyword mode, and in 0..1 in hybrid mode. `score_threshold`, inclusive,
         is about the vector similarity; keyword mode has none. `neighbours` adds that many chunks
-        before and after each hit. A reranker reads the `rerank_top_k` best candidates.
+        before and after each hit. A reranker reads the `rerank_top_k` best candidates; `reranker`
+        stands in for the handle's own.
 
         Raises:
             InvalidInputError: a number is out of bounds.
@@ -133,25 +136,30 @@ class KnowledgeBase:
             return []
         where = _both(equality_filter(self._metadata_filter), metadata_filter)
         mode = self._possible(SearchMode(mode or self.search_mode))
-        if self.visibility is None:
-            await self.ensure_collection()
-        vectors, mode = await self._embed(asked, mode)
-        wanted = _rerank_depth(top_k, rerank_top_k) if self.reranker else top_k
-        searcher = Searcher(self._runs, self._collection, self.knowledge_base_id, self.visibility)
-        answers = await together(
-            [
-                partial(
-                    searcher.search,
-                    Query(_text(query), vector, mode, wanted, where, score_threshold),
-                )
-                for query, vector in zip(asked, vectors, strict=True)
-            ]
-        )
-        hits = _merge(answers)[:wanted]
-        texts = [text for text in map(_text, asked) if text]
-        if self.reranker is not None and texts:
-            hits = await rerank(self.reranker, "\n".join(texts), hits, top_k=wanted)
-        return await self._shown(hits[:top_k], texts, neighbours)
+        names = {"rag.knowledge_base_id": self.knowledge_base_id, "rag.mode": str(mode)}
+        with tracing.span("search", names):
+            if self.visibility is None:
+                await self.ensure_collection()
+            vectors, mode = await self._embed(asked, mode)
+            reranker = reranker or self.reranker
+            wanted = _rerank_depth(top_k, rerank_top_k) if reranker else top_k
+            searcher = Searcher(
+                self._runs, self._collection, self.knowledge_base_id, self.visibility
+            )
+            answers = await together(
+                [
+                    partial(
+                        searcher.search,
+                        Query(_text(query), vector, mode, wanted, where, score_threshold),
+                    )
+                    for query, vector in zip(asked, vectors, strict=True)
+                ]
+            )
+            hits = _merge(answers)[:wanted]
+            texts = [text for text in map(_text, asked) if text]
+            if reranker is not None and texts:
+                hits = await rerank(reranker, "\n".join(texts), hits, top_k=wanted)
+            return await self._shown(hits[:top_k], texts, neighbours)
 
     async def insert_document(
         self,
@@ -161,13 +169,15 @@ class KnowledgeBase:
         *,
         run: Run | None = None,
         on_progress: ProgressCallback | None = None,
+        before_write: Callable[[], None] | None = None,
     ) -> str:
         """Embed and store the chunks of one document; return its id.
 
         Metadata of the chunk overrides `document_metadata`, the handle's `metadata_filter`
         overrides both. Chunks are numbered densely from 0 as they are stored: data that a
         text-only model cannot embed is left out. Without `run` a known document is replaced, and
-        what the new content no longer has is removed last.
+        what the new content no longer has is removed last. A batch that the store fails to take is
+        written up to three times. What `before_write` raises before a write ends the insertion.
 
         Raises:
             EmbeddingError: the model failed; other batches were cancelled and have ended.
@@ -189,12 +199,31 @@ class KnowledgeBase:
             before=document_metadata or {},
             after=self._metadata_filter or {},
             on_progress=on_progress,
+            before_write=before_write,
         )
         stored = await insertion.store_all(chunks)
         if is_library_call and document_id and self._runs.supports_delete_where:
             surplus = (Equals("document_id", identifier), Range("chunk_index", gte=stored))
             await self._runs.delete_where(self._collection, And((*surplus, Equals("run_id", ""))))
         return identifier
+
+    async def insert_embedded(
+        self, chunks: Sequence[Chunk], vectors: Sequence[Vector], document_id: str, run: Run
+    ) -> None:
+        """Store chunks of one document whose vectors are there already, under their own numbers.
+
+        Raises:
+            DimensionMismatchError: a vector is not as long as the collection's.
+        """
+        points = carried_points(
+            chunks,
+            vectors,
+            document_id,
+            run,
+            knowledge_base_id=self.knowledge_base_id,
+            after=self._metadata_filter or {},
+        )
+        await self._runs.upsert(self._collection, points)
 
     async def delete_document(self, document_id: str) -> None:
         """Remove every chunk of the document within the handle's `metadata_filter`."""

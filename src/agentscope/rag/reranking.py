@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from agentscope import observe, tracing
 from agentscope.errors import RerankError
 from agentscope.rag.document import LegScore, SearchHit
 from agentscope.rag.vector_store.points import chunk_text
@@ -30,7 +31,9 @@ async def rerank(
     rest = [hit for hit in hits[:top_k] if not chunk_text(hit.chunk)]
     if not candidates:
         return rest
-    scores = await reranker.score(query, [chunk_text(hit.chunk) for hit in candidates])
+    texts = [chunk_text(hit.chunk) for hit in candidates]
+    with observe.timed(observe.LEG_SECONDS.labels("rerank")), tracing.span("rerank"):
+        scores = await reranker.score(query, texts)
     if len(scores) != len(candidates):
         raise RerankError("The reranker returned another number of scores than it got texts.")
     ranked = sorted(

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from agentscope import observe
+from agentscope import observe, tracing
 from agentscope.rag.concurrency import together
 from agentscope.rag.document import Chunk, LegScore, SearchHit, SearchMode, StoreHit, Vector
 from agentscope.rag.fusion import fuse
@@ -111,7 +111,7 @@ class Searcher:
         async def leg(top_k: int, where: Filter | None) -> list[StoreHit]:
             return await self.store.search_vector(self.collection, vector, top_k=top_k, where=where)
 
-        with observe.timed(observe.LEG_SECONDS.labels("vector")):
+        with observe.timed(observe.LEG_SECONDS.labels("vector")), tracing.span("vector leg"):
             return await _visible_hits(leg, query, runs)
 
     async def _keyword_leg(self, query: Query, runs: _Runs) -> list[StoreHit]:
@@ -123,7 +123,7 @@ class Searcher:
                 self.collection, query.text, top_k=top_k, where=where
             )
 
-        with observe.timed(observe.LEG_SECONDS.labels("keyword")):
+        with observe.timed(observe.LEG_SECONDS.labels("keyword")), tracing.span("keyword leg"):
             return await _visible_hits(leg, query, runs)
 
     async def _similarities(

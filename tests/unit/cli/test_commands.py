@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from agentscope.cli.data_directory import DataDirectory
 from agentscope.cli.entry import COMMANDS, main
-from agentscope.cli.logs import FieldFormatter
+from agentscope.logs import FieldFormatter
 from agentscope.cli.serve import is_loopback
 from agentscope.errors import DataDirectoryLockedError
 

@@ -20,6 +20,7 @@ from agentscope.app.api import (
     download,
     errors,
     events,
+    external,
     health,
     identity,
     keys,
@@ -28,6 +29,7 @@ from agentscope.app.api import (
     openapi,
     operator,
     previews,
+    requests,
     search,
     shares,
     upload,
@@ -50,8 +52,10 @@ _SENT_HEADERS = (
     "Range",
     "Idempotency-Key",
     "Last-Event-ID",
+    "X-Request-ID",
+    "traceparent",
 )
-_SHOWN_HEADERS = ("Content-Disposition", "Content-Range", "Retry-After", "ETag")
+_SHOWN_HEADERS = ("Content-Disposition", "Content-Range", "Retry-After", "ETag", "X-Request-ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +129,7 @@ def _routers(options: WebOptions) -> list[APIRouter]:
             events.router,
             webhooks.router,
             search.router,
+            external.router,
             previews.router,
             documents.router,
             upload.router,
@@ -136,7 +141,7 @@ def _routers(options: WebOptions) -> list[APIRouter]:
 
 def _middleware(options: WebOptions) -> list[Middleware]:
     """Return the layers, outermost first; what the embedder added is inside the CORS layer."""
-    layers: list[Middleware] = [Middleware(metrics.Measured)]
+    layers: list[Middleware] = [Middleware(requests.Observed), Middleware(metrics.Measured)]
     if options.allowed_hosts is not None:
         layers.append(Middleware(HostCheck, hosts=options.allowed_hosts))
     layers.append(

@@ -1,42 +1,29 @@
 """`python -m agentscope.app.rag.index_worker`: a worker from a bootstrap function.
 
 `AGENTSCOPE_WORKER_BOOTSTRAP=package.module:callable` names a function without arguments that
-returns the keyword arguments of `run_worker`. `LOG_LEVEL` sets the logging, INFO by default, and
-`AGENTSCOPE_SECRET_KEY` the key of the stored credentials unless the function gives one.
+returns the keyword arguments of `run_worker`. `LOG_LEVEL` sets the logging, INFO by default,
+`AGENTSCOPE_LOG_FORMAT` (text or json) its lines, and `AGENTSCOPE_SECRET_KEY` the key of the stored
+credentials unless the function gives one.
 """
 
 import asyncio
 import importlib
 import inspect
-import logging
 import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
+from agentscope import logs
 from agentscope.app.rag.index_worker.run import run_worker
 from agentscope.errors import AgentScopeError
 
 VARIABLE = "AGENTSCOPE_WORKER_BOOTSTRAP"
 BAD_USE = 2
-STANDARD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
 class BootstrapError(Exception):
     """What is wrong with the bootstrap, in one line."""
-
-
-class FieldsFormatter(logging.Formatter):
-    """Writes the fields of an event behind its name."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return one line, and the traceback if there is one."""
-        fields = " ".join(
-            f"{name}={value}" for name, value in vars(record).items() if name not in STANDARD_FIELDS
-        )
-        line = super().format(record)
-        first, separator, rest = line.partition("\n")
-        return f"{first} {fields}".rstrip() + separator + rest
 
 
 def worker_arguments(value: str | None) -> dict[str, Any]:
@@ -80,11 +67,9 @@ def _checked(given: dict[str, Any], value: str) -> dict[str, Any]:
 
 def main() -> int:
     """Run a worker; return the exit code."""
-    level = os.environ.get("LOG_LEVEL", "INFO").upper()
-    handler = logging.StreamHandler()
-    handler.setFormatter(FieldsFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    known = logging.getLevelNamesMapping()
-    logging.basicConfig(level=known.get(level, logging.INFO), handlers=[handler])
+    logs.set_up(
+        os.environ.get("LOG_LEVEL", "INFO"), os.environ.get("AGENTSCOPE_LOG_FORMAT", "text")
+    )
     sys.path.insert(0, "")  # the bootstrap may stand in the current directory
     try:
         arguments = worker_arguments(os.environ.get(VARIABLE))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from agentscope import observe
+from agentscope import observe, tracing
 from agentscope.app.egress import EgressPolicy
 from agentscope.app.message_bus.announcer import announcing
 from agentscope.app.message_bus.base import MessageBus
@@ -53,6 +53,7 @@ class WorkerSettings:
     temporary: Path | None = None
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None  # None: not shown; 0: any free port
+    tracer_provider: Any = None  # of OpenTelemetry; None: no traces
 
 
 async def run_worker(  # noqa: PLR0913 -- the documented signature
@@ -76,6 +77,7 @@ async def run_worker(  # noqa: PLR0913 -- the documented signature
     allow_url: Callable[[str], None] | None = None,
     temporary_directory: Path | None = None,
     metrics_port: int | None = None,
+    tracer_provider: Any = None,
 ) -> None:
     """Index until SIGINT or SIGTERM, then drain and return; a second signal exits at once.
 
@@ -83,7 +85,8 @@ async def run_worker(  # noqa: PLR0913 -- the documented signature
     were created without one, `chunkers` what they may have chosen. `parser_executor` only says
     how many reading processes there are. The secret key is `secret_key`, else
     `AGENTSCOPE_SECRET_KEY`, else the content of `~/.config/agentscope/secret.key`. With a
-    `metrics_port` the worker's own metrics are shown there, on the loopback address.
+    `metrics_port` the worker's own metrics are shown there, on the loopback address. Spans go to
+    `tracer_provider`, one of OpenTelemetry's, which the caller shuts down.
 
     Raises:
         ConfigurationError: the secret key is not the one of the stored credentials.
@@ -100,6 +103,7 @@ async def run_worker(  # noqa: PLR0913 -- the documented signature
         allow_url=allow_url or EgressPolicy().check,
         temporary=temporary_directory,
         metrics_port=metrics_port,
+        tracer_provider=tracer_provider,
     )
     stop = asyncio.Event()
     with _signals(stop):
@@ -130,6 +134,7 @@ async def working(
     """Work while the context is open; leaving it drains and then closes the back ends."""
     logger.info("index_worker_starting", extra={"node_id": settings.node_id})
     async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(tracing.recording(settings.tracer_provider))
         if settings.metrics_port is not None:
             stack.enter_context(_metrics(settings.metrics_host, settings.metrics_port))
         await stack.enter_async_context(storage)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentscope import observe
+from agentscope import observe, tracing
 from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.indexing.lease import Lease
 from agentscope.app.rag.indexing.reading import (
@@ -25,7 +25,6 @@ from agentscope.app.rag.indexing.reading import (
 )
 from agentscope.app.rag.indexing.scratch import Scratch, fetch
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
-from agentscope.app.rag.knowledge_base_manager.models import PinnedModel
 from agentscope.app.records import (
     ChunkerConfig,
     Claim,
@@ -62,6 +61,8 @@ class Indexed:
 
     chunk_count: int
     findings: Findings
+    generations: frozenset[int] = frozenset({1})
+    """Those whose collections hold the run."""
 
 
 class Attempt:
@@ -72,8 +73,15 @@ class Attempt:
         self.lease = lease
         self._stage = "fetching"
         self._stage_began = time.perf_counter()
+        self._place = tracing.here()
         self.findings = Findings()
-        self.knowledge_base: KnowledgeBase | None = None
+        self.handles: list[KnowledgeBase] = []  # of the collections that may hold its chunks
+        self.outcome = ""
+
+    def ended(self, outcome: str, code: str = "") -> None:
+        """Count how the run ended."""
+        self.outcome = outcome
+        observe.RUNS.labels(outcome, code).inc()
 
     @property
     def document(self) -> DocumentRecord:
@@ -94,7 +102,9 @@ class Attempt:
     def stage_ended(self) -> None:
         """Measure the stage up to now."""
         now = time.perf_counter()
-        observe.STAGES.labels(self._stage).observe(now - self._stage_began)
+        seconds = now - self._stage_began
+        observe.STAGES.labels(self._stage).observe(seconds)
+        self._place.ended(self._stage, seconds)
         self._stage_began = now
 
 
@@ -153,42 +163,96 @@ class Pipeline:
         return outcome
 
     async def _insert(self, attempt: Attempt, spool: Path, outcome: ReadOutcome) -> Indexed:
-        document, lease = attempt.document, attempt.lease
         attempt.stage = str(DocumentStatus.INDEXING)
-        handle = await self.manager.get_knowledge(document.user_id, document.knowledge_base_id)
-        attempt.knowledge_base = handle
+        handle, generation = await self._opened(attempt)
         text_only = not handle.embedding_model.supports_multimodal
         total = outcome.text_chunks if text_only else outcome.chunk_count
         attempt.findings = with_left_out(attempt.findings, outcome.chunk_count - total)
         if total == 0:
             raise NoTextError(no_text_reason(outcome, text_only=text_only))
+        spooled = _Spooled(spool, total, text_only)
+        started = time.perf_counter()
+        await self._store(attempt, handle, spooled)
+        held = await self._also_stored(attempt, generation, spooled)
+        report = {
+            **attempt.findings.report,
+            "index_seconds": round(time.perf_counter() - started, 3),
+        }
+        return Indexed(total, Findings(attempt.findings.warnings, report), held)
+
+    async def _opened(self, attempt: Attempt) -> tuple[KnowledgeBase, int]:
+        """Return the handle of the active generation and its number.
+
+        The handle does not say which it is; numbers never fall, so the same before and after do.
+        """
+        document = attempt.document
+        generation = attempt.claim.knowledge_base.generation
+        while True:
+            handle = await self.manager.get_knowledge(document.user_id, document.knowledge_base_id)
+            record = await self._knowledge_base(attempt)
+            if record.generation == generation:
+                return handle, generation
+            generation = record.generation
+
+    async def _knowledge_base(self, attempt: Attempt) -> KnowledgeBaseRecord:
+        document = attempt.document
+        record = await self.manager.storage.knowledge_bases.get(
+            document.user_id, document.knowledge_base_id
+        )
+        if record is None:
+            raise KnowledgeBaseNotFoundError
+        return record
+
+    async def _also_stored(
+        self, attempt: Attempt, generation: int, spooled: "_Spooled"
+    ) -> frozenset[int]:
+        """Store the run in the next generation, too, if the knowledge base is about to move there.
+
+        Raises:
+            GenerationMissedError: the run is for a generation that is no more, or the next model
+                does not work; no fault of the document.
+        """
+        record = await self._knowledge_base(attempt)
+        missing = generations_of_a_run(record) - {generation}
+        if not missing:
+            return frozenset({generation})
+        if record.generation in missing or not isinstance(self.manager, RecordedManager):
+            raise GenerationMissedError
+        try:
+            await self._store(attempt, await self.manager.next_knowledge(record), spooled)
+        except LeaseLostError:
+            raise
+        except AgentScopeError as exc:
+            raise GenerationMissedError from exc
+        return missing | {generation}
+
+    async def _store(self, attempt: Attempt, handle: KnowledgeBase, spooled: "_Spooled") -> None:
+        """Write the run into one collection and return once it holds exactly its chunks."""
+        document, lease = attempt.document, attempt.lease
+        attempt.handles.append(handle)
         if isinstance(handle.embedding_model, PinnedModel):
             handle.embedding_model.before_answer = lease.check
         watch = _Watch()
 
         def on_progress(progress: InsertProgress) -> None:
             watch.moved = True
+            done = min(progress.stored, spooled.total)
             lease.report(
-                DocumentStatus.INDEXING,
-                Progress(attempt.stage, min(progress.stored, total), total, "chunk"),
+                DocumentStatus.INDEXING, Progress(attempt.stage, done, spooled.total, "chunk")
             )
 
         on_progress(InsertProgress(stored=0, dropped=0))
-        started = time.perf_counter()
         await self._guarded(
             watch,
             handle.insert_document(
-                spooled_chunks(spool, total, text_only=text_only),
+                spooled_chunks(spooled.path, spooled.total, text_only=spooled.text_only),
                 document.id,
                 document_metadata(document),
                 run=Run(attempt.claim.run_id, document.epoch),
                 on_progress=on_progress,
             ),
         )
-        seconds = time.perf_counter() - started
-        await self._verify(attempt, handle, total)
-        report = {**attempt.findings.report, "index_seconds": round(seconds, 3)}
-        return Indexed(total, Findings(attempt.findings.warnings, report))
+        await self._verify(attempt, handle, spooled.total)
 
     async def _guarded(self, watch: "_Watch", insertion: Any) -> None:
         """Await the insertion; give it up if nothing is stored for too long."""
@@ -227,6 +291,13 @@ class Pipeline:
 @dataclass(slots=True)
 class _Watch:
     moved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Spooled:
+    path: Path
+    total: int  # chunks to store
+    text_only: bool
 
 
 def _head(path: Path) -> bytes:

@@ -11,18 +11,20 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agentscope import observe
+from agentscope import logs, observe, tracing
 from agentscope.app.rag.indexing.breaker import Breaker
 from agentscope.app.rag.indexing.lease import Lease
 from agentscope.app.rag.indexing.pipeline import Attempt, Indexed, Pipeline
-from agentscope.app.rag.indexing.retries import Action, judge
-from agentscope.app.records import Claim, DocumentRecord, Policy
+from agentscope.app.rag.indexing.retries import Action, describe, judge, waiting_time, waits
+from agentscope.app.records import Claim, DocumentRecord, KnowledgeBaseRecord, Policy
 from agentscope.app.storage.base import StorageBase
 from agentscope.app.storage.verbs import RunWriter
 from agentscope.clock import Clock
 from agentscope.errors import (
     AgentScopeError,
     EmbeddingError,
+    EmbeddingPausedError,
+    GenerationMissedError,
     KnowledgeBaseNotFoundError,
     LeaseLostError,
 )
@@ -33,6 +35,16 @@ HAND_BACK_PAUSE_SECONDS = 1.0
 CLEANUP_SECONDS = 5.0
 RELEASE_SECONDS = 1.0
 _OUTCOMES = {Action.FAIL: "failed", Action.RETRY: "retried", Action.CRASH: "crashed"}
+
+
+PausedSeconds = Callable[[KnowledgeBaseRecord], float]
+"""For how long the provider of a knowledge base must not be asked; 0: it may be."""
+
+
+def not_paused(knowledge_base: KnowledgeBaseRecord) -> float:
+    """Say that the provider may be asked."""
+    del knowledge_base
+    return 0.0
 
 
 class IndexWorker:
@@ -47,6 +59,7 @@ class IndexWorker:
         clock: Clock,
         rng: random.Random | None = None,
         on_ended: Callable[[str], None] = lambda user_id: None,
+        paused_seconds: PausedSeconds = not_paused,
     ) -> None:
         self._storage = storage
         self._pipeline = pipeline
@@ -56,6 +69,7 @@ class IndexWorker:
         self._attempts: dict[str, Attempt] = {}
         self._stopping = asyncio.Event()
         self._on_ended = on_ended
+        self._paused_seconds = paused_seconds
         self.breaker = Breaker(clock)
 
     def nudge(self, document_id: str) -> None:
@@ -79,19 +93,29 @@ class IndexWorker:
             sent_at=sent_at,
             fields=log_fields(document),
         )
-        attempt = Attempt(claim, lease)
-        self._attempts[document.id] = attempt
-        try:
-            with observe.RUNNING.track_inprogress():
+        fields = log_fields(document)
+        names = {f"rag.{name}": value for name, value in fields.items() if value is not None}
+        with (
+            observe.RUNNING.track_inprogress(),
+            logs.bound(**fields),
+            tracing.continued(document.trace, "index", names, kind="CONSUMER") as span,
+        ):
+            attempt = Attempt(claim, lease)
+            self._attempts[document.id] = attempt
+            try:
                 await self._run(attempt)
-        finally:
-            attempt.stage_ended()
-            self._on_ended(document.user_id)
-            if self._attempts.get(document.id) is attempt:
-                del self._attempts[document.id]
+            finally:
+                attempt.stage_ended()
+                span.set({"rag.outcome": attempt.outcome})
+                self._on_ended(document.user_id)
+                if self._attempts.get(document.id) is attempt:
+                    del self._attempts[document.id]
 
     async def _run(self, attempt: Attempt) -> None:
         logger.info("document_claimed", extra=log_fields(attempt.document))
+        if (wait := self._paused_seconds(attempt.claim.knowledge_base)) > 0:
+            await self._waits(attempt, EmbeddingPausedError(retry_after_seconds=wait))
+            return
         work = asyncio.create_task(self._pipeline.index(attempt))
         keeper = asyncio.create_task(attempt.lease.keep())
         stop = asyncio.create_task(self._stopping.wait())
@@ -118,6 +142,8 @@ class IndexWorker:
             await self._lost(attempt)
         elif isinstance(error, KnowledgeBaseNotFoundError):
             await self._released(attempt)  # deleted meanwhile: the storage will say lost
+        elif waits(error, attempt.claim.knowledge_base):
+            await self._waits(attempt, error)
         else:
             await self._failed(attempt, error)
 
@@ -131,17 +157,25 @@ class IndexWorker:
                 indexed.chunk_count,
                 warnings=indexed.findings.warnings,
                 report=indexed.findings.report,
+                generations=indexed.generations,
             )
 
         if lease.lost or lease.left() <= 0:
             await self._lost(attempt)
             return
-        if await self._insist(lease, send) or await self._stands(attempt):
+        attempt.stage = "publishing"
+        try:
+            published = await self._insist(lease, send)
+        except GenerationMissedError as exc:
+            await self._waits(attempt, exc)  # refused, so it is not visible
+            return
+        if published or await self._stands(attempt):
             self.breaker.succeeded(attempt.claim.knowledge_base)
-            observe.RUNS.labels("ready", "").inc()
+            attempt.ended("ready")
+            observe.DOCUMENT_CHUNKS.observe(indexed.chunk_count)
             logger.info("document_ready", extra={**fields, "chunk_count": indexed.chunk_count})
         else:
-            observe.RUNS.labels("lost", "").inc()
+            attempt.ended("lost")
             logger.info("run_lost", extra={**fields, "stage": "publish"})
 
     async def _stands(self, attempt: Attempt) -> bool:
@@ -154,6 +188,22 @@ class IndexWorker:
                 )
             return record is not None and record.active_run_id == attempt.claim.run_id
         return False
+
+    async def _waits(self, attempt: Attempt, error: BaseException) -> None:
+        """Hand back without counting the attempt: what it waits for is no fault of the document."""
+        delay = waiting_time(error, self._rng)
+        reason = describe(error, attempt.stage)
+        if isinstance(error, EmbeddingPausedError):
+            self.breaker.paused(attempt.claim.knowledge_base, delay.total_seconds())
+        fields = {**log_fields(attempt.document), "error_code": reason.code}
+        observe.RUNS.labels("waiting", reason.code).inc()
+        logger.info("run_waits", extra={**fields, "delay_seconds": delay.total_seconds()})
+
+        async def send() -> DocumentRecord:
+            return await attempt.lease.writer.release(delay, reason)
+
+        await self._insist(attempt.lease, send)
+        await self._remove_own_run(attempt, self._request_seconds)
 
     async def _failed(self, attempt: Attempt, error: BaseException) -> None:
         document, writer = attempt.document, attempt.lease.writer
@@ -187,7 +237,7 @@ class IndexWorker:
             "error_code": error.code if isinstance(error, AgentScopeError) else "internal_error",
             "error": str(error),
         }
-        observe.RUNS.labels(_OUTCOMES[action], fields["error_code"]).inc()
+        attempt.ended(_OUTCOMES[action], fields["error_code"])
         logger.warning("run_failed", extra=fields, exc_info=None if known else error)
 
     async def _released(self, attempt: Attempt) -> None:
@@ -195,26 +245,24 @@ class IndexWorker:
         with contextlib.suppress(Exception):
             async with asyncio.timeout(RELEASE_SECONDS):
                 await attempt.lease.writer.release()
-        observe.RUNS.labels("released", "").inc()
+        attempt.ended("released")
         logger.info("run_released", extra=log_fields(attempt.document))
         await self._remove_own_run(attempt, CLEANUP_SECONDS)
 
     async def _lost(self, attempt: Attempt) -> None:
         """◆ lost: the document belongs to somebody else now; nothing is written to its record."""
-        observe.RUNS.labels("lost", "").inc()
+        attempt.ended("lost")
         logger.info("run_lost", extra={**log_fields(attempt.document), "stage": attempt.stage})
         await self._remove_own_run(attempt, self._request_seconds)
 
     async def _remove_own_run(self, attempt: Attempt, seconds: float) -> None:
         """◆ own_run: remove what only this run wrote; it was never sent to be published."""
-        handle = attempt.knowledge_base
-        if handle is None:
-            return
-        with contextlib.suppress(Exception):
-            async with asyncio.timeout(seconds):
-                await self._pipeline.manager.store.delete_run(
-                    handle.collection, attempt.document.id, attempt.claim.run_id
-                )
+        for handle in attempt.handles:
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(seconds):
+                    await self._pipeline.manager.store.delete_run(
+                        handle.collection, attempt.document.id, attempt.claim.run_id
+                    )
 
     async def _insist(self, lease: Lease, send: Callable[[], Awaitable[Any]]) -> bool:
         """Repeat a write until it is answered or the lease ends; False: lost or unknown."""
@@ -225,6 +273,8 @@ class IndexWorker:
                 return True
             except LeaseLostError:
                 return False
+            except GenerationMissedError:
+                raise
             except Exception as exc:
                 code = exc.code if isinstance(exc, AgentScopeError) else type(exc).__name__
                 logger.warning("run_report_failed", extra={"error_code": code})

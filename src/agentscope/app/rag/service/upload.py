@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agentscope import observe
+from agentscope import observe, tracing
 from agentscope.app.rag.service.hints import hint_cancel, hint_index
 from agentscope.app.rag.service.names import clean_filename
 from agentscope.app.rag.service.opening import open_knowledge_base
@@ -135,7 +135,12 @@ async def upload(
     filename = clean_filename(file.filename, max_chars=service.limits.filename_chars)
     document_id = new_id()
     key = f"kb/{kb}/{document_id}/1"
-    intent = {"id": document_id, "filename": filename, "blob_uri": service.blobs.uri(key)}
+    intent = {
+        "id": document_id,
+        "filename": filename,
+        "blob_uri": service.blobs.uri(key),
+        "trace": tracing.traceparent(),
+    }
     sent_at = asyncio.get_running_loop().time()
     document = await service.storage.documents.begin_upload(
         owner, kb, intent, policy=service.policy
@@ -148,7 +153,11 @@ async def upload(
         await _give_up(service, document, exc)
         raise
     observe.UPLOADS.labels("stored" if result.stored else "duplicate").inc()
-    observe.UPLOAD_BYTES.inc(result.document.size if result.stored else 0)
+    if result.stored:
+        observe.UPLOAD_BYTES.inc(result.document.size)
+        observe.DOCUMENT_BYTES.observe(result.document.size)
+    fields = {"knowledge_base_id": kb, "document_id": result.document.id, "size": meter.size}
+    logger.info("document_stored" if result.stored else "document_skipped", extra=fields)
     await _after(service, result)
     return result
 
