@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agentscope.clock import Clock, SystemClock
-from agentscope.errors import EmbeddingError
+from agentscope.errors import EmbeddingPausedError
 
 FAILURES_TO_OPEN = 5
 FIRST_COOL_DOWN_SECONDS = 5.0
@@ -37,14 +37,10 @@ class CircuitBreaker:
         """Refuse a call while open.
 
         Raises:
-            EmbeddingError: retryable, with the time to wait.
+            EmbeddingPausedError: with the time to wait.
         """
         if (wait := self.open_seconds()) > 0:
-            raise EmbeddingError(
-                "The embedding provider did not work lately; it is asked again soon.",
-                provider=provider,
-                retry_after_seconds=wait,
-            )
+            raise EmbeddingPausedError(provider=provider, retry_after_seconds=wait)
 
     def record_success(self) -> None:
         """Close: the provider works."""

@@ -41,6 +41,14 @@ class Breaker:
             circuit.closed_from = now + circuit.pause_seconds
             circuit.pause_seconds = min(LONGEST_PAUSE_SECONDS, circuit.pause_seconds * 2)
 
+    def paused(self, knowledge_base: KnowledgeBaseRecord, seconds: float) -> None:
+        """Note that the provider must not be asked for a while; nothing failed."""
+        if len(self._circuits) >= MAX_CREDENTIALS:
+            self._circuits.clear()
+        circuit = self._circuits.setdefault(_key(knowledge_base), _Circuit())
+        circuit.knowledge_bases.add(knowledge_base.id)
+        circuit.closed_from = max(circuit.closed_from, self._clock.monotonic() + seconds)
+
     def succeeded(self, knowledge_base: KnowledgeBaseRecord) -> None:
         """Note that the provider answers."""
         self._circuits.pop(_key(knowledge_base), None)

@@ -14,6 +14,12 @@ from typing import Any
 
 from agentscope import observe, tracing
 from agentscope.app.rag.blob_store.base import StreamingBlobStore
+from agentscope.app.rag.indexing.findings import (
+    Findings,
+    findings_of,
+    no_text_reason,
+    with_left_out,
+)
 from agentscope.app.rag.indexing.lease import Lease
 from agentscope.app.rag.indexing.reading import (
     DocumentReader,
@@ -25,18 +31,29 @@ from agentscope.app.rag.indexing.reading import (
 )
 from agentscope.app.rag.indexing.scratch import Scratch, fetch
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
+from agentscope.app.rag.knowledge_base_manager.creation import RecordedManager
 from agentscope.app.records import (
     ChunkerConfig,
     Claim,
     DocumentRecord,
     DocumentStatus,
+    KnowledgeBaseRecord,
     Timings,
 )
 from agentscope.app.transitions.guards import Progress
-from agentscope.errors import EmbeddingTimeoutError, NoTextError, VectorStoreError
+from agentscope.app.transitions.migration import generations_of_a_run
+from agentscope.errors import (
+    AgentScopeError,
+    EmbeddingTimeoutError,
+    GenerationMissedError,
+    KnowledgeBaseNotFoundError,
+    LeaseLostError,
+    NoTextError,
+    VectorStoreError,
+)
 from agentscope.message.blocks import TextBlock
 from agentscope.rag.chunker.base import ChunkerBase
-from agentscope.rag.document import Chunk, ParseReport, Run
+from agentscope.rag.document import Chunk, Run
 from agentscope.rag.insertion import InsertProgress
 from agentscope.rag.knowledge_base import KnowledgeBase
 from agentscope.rag.parser.base import ParseOptions, ParserBase
@@ -45,14 +62,6 @@ from agentscope.rag.parser.media_types import plain_media_type
 SPOOL_LINES = 64
 STALL_REQUESTS = 10
 """A run that stores nothing for so many request timeouts is given up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What a run learned about its document; shown to the user whether it worked or not."""
-
-    warnings: tuple[str, ...] = ()
-    report: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +239,6 @@ class Pipeline:
         """Write the run into one collection and return once it holds exactly its chunks."""
         document, lease = attempt.document, attempt.lease
         attempt.handles.append(handle)
-        if isinstance(handle.embedding_model, PinnedModel):
-            handle.embedding_model.before_answer = lease.check
         watch = _Watch()
 
         def on_progress(progress: InsertProgress) -> None:
@@ -250,6 +257,7 @@ class Pipeline:
                 document_metadata(document),
                 run=Run(attempt.claim.run_id, document.epoch),
                 on_progress=on_progress,
+                before_write=lease.check,
             ),
         )
         await self._verify(attempt, handle, spooled.total)
@@ -338,60 +346,3 @@ def _close(lines: Iterator[Chunk]) -> None:
     close = getattr(lines, "close", None)
     if close is not None:
         close()
-
-
-def findings_of(document: DocumentRecord, outcome: ReadOutcome) -> Findings:
-    """Return what reading told, as it is stored; what was odd at upload stays a warning."""
-    report = outcome.report
-    stored: dict[str, Any] = {
-        "media_type": report.media_type,
-        "parser": report.parser,
-        "parse_seconds": round(outcome.seconds, 3),
-        "coverage": {
-            "unit": report.coverage.unit,
-            "total": report.coverage.total,
-            "with_text": report.coverage.with_text,
-            "without_text": list(report.coverage.without_text),
-        },
-    }
-    if report.encoding:
-        stored["encoding"] = report.encoding
-    if report.language:
-        stored["language"] = report.language
-    note = document.report.get("routing_note")
-    if note:
-        stored["routing_note"] = note
-    return Findings((*([str(note)] if note else []), *report.warnings), stored)
-
-
-def with_left_out(findings: Findings, pictures: int) -> Findings:
-    """Add the warning about chunks that the model cannot embed."""
-    if pictures == 0:
-        return findings
-    noun = "picture was" if pictures == 1 else "pictures were"
-    sentence = (
-        f"{pictures} {noun} left out, because the embedding model of this knowledge base "
-        "takes text only."
-    )
-    return Findings((*findings.warnings, sentence), {**findings.report, "left_out": pictures})
-
-
-def no_text_reason(outcome: ReadOutcome, *, text_only: bool) -> str:
-    """Return why there is nothing to index, in one sentence."""
-    if text_only and outcome.chunk_count:
-        return (
-            "The file holds pictures only, and the embedding model of this knowledge base takes "
-            "text only."
-        )
-    return empty_reason(outcome.report)
-
-
-def empty_reason(report: ParseReport) -> str:
-    """Return why a file gave no text, as far as reading it told."""
-    coverage = report.coverage
-    if coverage.unit in ("page", "slide", "image") and coverage.total:
-        return (
-            f"No text was found on any {coverage.unit} ({coverage.total} in all); if it is a scan, "
-            "text recognition is needed."
-        )
-    return "No text was found in the file."

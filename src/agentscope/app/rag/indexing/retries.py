@@ -5,12 +5,20 @@ import random
 from dataclasses import dataclass
 from datetime import timedelta
 
-from agentscope.app.records import DocumentFailure, DocumentRecord, Limits
+from agentscope.app.records import (
+    DocumentFailure,
+    DocumentRecord,
+    KnowledgeBaseRecord,
+    Limits,
+)
 from agentscope.errors import (
     AgentScopeError,
     BlobNotFoundError,
     CollectionNotFoundError,
     ConfigurationError,
+    EmbeddingModelChangedError,
+    EmbeddingPausedError,
+    GenerationMissedError,
     ParserCrashError,
     UpstreamError,
 )
@@ -19,6 +27,8 @@ FIRST_DELAY_SECONDS = 5.0
 LONGEST_DELAY_SECONDS = 15 * 60.0
 CRASH_DELAY_SECONDS = 30.0
 MISSING_BLOB_ATTEMPTS = 2
+SWAP_SECONDS = 2.0
+MIGRATION_SECONDS = 30.0
 
 
 class Action(enum.StrEnum):
@@ -59,6 +69,21 @@ def judge(
     if failures >= allowed or document.attempt >= limits.max_attempts:
         return Verdict(Action.FAIL, _given_up(failure, retried=allowed > 1))
     return Verdict(Action.RETRY, failure, delay_of(error, document.attempt, rng), unforeseen)
+
+
+def waits(error: BaseException, knowledge_base: KnowledgeBaseRecord) -> bool:
+    """Say whether the document has to wait for something that is no fault of it."""
+    if isinstance(error, EmbeddingModelChangedError):
+        return knowledge_base.migration is not None  # which gives it a model that works
+    return isinstance(error, EmbeddingPausedError | GenerationMissedError)
+
+
+def waiting_time(error: BaseException, rng: random.Random) -> timedelta:
+    """Return when to look again whether the wait is over."""
+    if isinstance(error, EmbeddingPausedError):
+        return timedelta(seconds=(error.retry_after_seconds or 0) + rng.uniform(0.1, 1.0))
+    seconds = MIGRATION_SECONDS if isinstance(error, EmbeddingModelChangedError) else SWAP_SECONDS
+    return timedelta(seconds=seconds * rng.uniform(0.5, 1.5))
 
 
 def attempts_allowed(error: BaseException, limits: Limits) -> int:
