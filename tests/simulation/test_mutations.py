@@ -524,9 +524,8 @@ def remove_lost(patch: Patch) -> None:
 
 def remove_own_run(patch: Patch) -> None:
     async def all_of_it(self: Any, attempt: Any, limit: float) -> None:
-        handle = attempt.knowledge_base
         store = self._pipeline.manager.store
-        if handle is not None:
+        for handle in attempt.handles:
             await store.delete_document(handle.collection, attempt.document.id)
 
     patch.setattr(worker.IndexWorker, "_remove_own_run", all_of_it)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentscope.embedding.base import EmbeddingModelBase
-from agentscope.errors import EmbeddingCountError
+from agentscope.errors import EmbeddingCountError, VectorStoreError
 from agentscope.message.blocks import TextBlock
 from agentscope.rag.document import Chunk, Point, Run
 from agentscope.rag.vector_store.base import RunVectorStore
@@ -15,6 +15,8 @@ from agentscope.rag.vector_store.base import RunVectorStore
 BATCH_CHUNKS = 64
 BATCH_TEXT_BYTES = 1024 * 1024
 BATCHES_AT_A_TIME = 4
+PAUSES_SECONDS = (0.5, 2.0)
+"""Before a batch is written again: its vectors are paid for, and writing it twice is harmless."""
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +55,8 @@ class Insertion:
     after: Mapping[str, Any] = field(default_factory=dict)
     """Metadata that overrides a chunk's own."""
     on_progress: ProgressCallback | None = None
+    before_write: Callable[[], None] | None = None
+    """Called before every write; what it raises ends the insertion."""
     stored: int = 0
     dropped: int = 0
 
@@ -121,18 +125,35 @@ class Insertion:
         response = await self.model(inputs)
         if len(response.embeddings) != len(batch):
             raise EmbeddingCountError
-        await self.store.upsert(
-            self.collection,
+        await self._write(
             [
                 Point(vector, self.document_id, self.run, chunk, self.knowledge_base_id)
                 for vector, chunk in zip(response.embeddings, batch, strict=True)
-            ],
+            ]
         )
         self.stored += len(batch)
         if self.on_progress is not None:
             waiting = self.on_progress(InsertProgress(self.stored, self.dropped))
             if waiting is not None:
                 await waiting
+
+    async def _write(self, points: list[Point]) -> None:
+        """Write a batch; a store that fails for a moment does not cost the whole document."""
+        for pause in (*PAUSES_SECONDS, None):
+            if self.before_write is not None:
+                self.before_write()
+            try:
+                await self.store.upsert(self.collection, points)
+            except VectorStoreError as exc:
+                if pause is None or not exc.retryable:
+                    raise
+                logger.warning(
+                    "batch_written_again",
+                    extra={"document_id": self.document_id, "error_code": exc.code},
+                )
+                await asyncio.sleep(pause)
+            else:
+                return
 
 
 async def _each(chunks: Chunks) -> AsyncIterator[Chunk]:

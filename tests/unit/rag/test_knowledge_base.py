@@ -13,10 +13,13 @@ from agentscope.errors import (
     EmbeddingError,
     EmbeddingModelChangedError,
     InvalidInputError,
+    LeaseLostError,
     RerankError,
+    VectorStoreError,
 )
 from agentscope.message.blocks import Base64Source, DataBlock, TextBlock
-from agentscope.rag.document import Chunk, Run, SearchMode
+from agentscope.rag import insertion
+from agentscope.rag.document import Chunk, Point, Run, SearchMode
 from agentscope.rag.federation import search_many
 from agentscope.rag.insertion import InsertProgress
 from agentscope.rag.knowledge_base import KnowledgeBase
@@ -197,6 +200,61 @@ async def test_cancelling_an_insertion_leaves_no_batch_behind() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert model.running == 0
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write again at once."""
+    monkeypatch.setattr(insertion, "PAUSES_SECONDS", (0.0, 0.0))
+
+
+class Failing(InMemoryVectorStore):
+    """Fails some writes: some before, some after they were applied."""
+
+    def __init__(self, *failures: Exception) -> None:
+        super().__init__()
+        self.failures = list(failures)
+        self.writes = 0
+
+    async def upsert(self, collection: str, points: Sequence[Point]) -> None:
+        self.writes += 1
+        if self.writes % 2 == 0 or not self.failures:
+            await super().upsert(collection, points)
+        if self.failures:
+            raise self.failures.pop()
+
+
+async def test_a_batch_is_written_again_without_embedding_it_again(no_pauses: None) -> None:
+    """Twice; the third failure is told."""
+    store, model = Failing(VectorStoreError(), VectorStoreError()), FakeEmbeddingModel(8)
+    base = make_knowledge_base(store=store, model=model)
+    checks: list[int] = []
+    await base.insert_document(
+        make_chunks("a", "b"), "d1", before_write=lambda: checks.append(store.writes)
+    )
+    assert (store.writes, checks, model.embedded) == (3, [0, 1, 2], 2)
+    assert (await base.list_documents())[0].chunk_count == 2
+    store.failures = [VectorStoreError("no")] * 3
+    with pytest.raises(VectorStoreError, match="no"):
+        await base.insert_document(make_chunks("c"), "d2")
+
+
+async def test_a_write_that_may_not_happen_is_not_tried_again(no_pauses: None) -> None:
+    """What will not pass is told at once, and a lost lease stops between two tries."""
+    store = Failing(VectorStoreError(retryable=False))
+    base = make_knowledge_base(store=store)
+    with pytest.raises(VectorStoreError):
+        await base.insert_document(make_chunks("a"), "d1")
+    assert store.writes == 1
+
+    def lost() -> None:
+        if store.writes == 2:
+            raise LeaseLostError
+
+    store.failures = [VectorStoreError()]
+    with pytest.raises(LeaseLostError):
+        await base.insert_document(make_chunks("a"), "d1", before_write=lost)
+    assert store.writes == 2
 
 
 async def test_another_number_of_vectors_is_an_error() -> None:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Protocol
 
 from agentscope import observe, tracing
@@ -96,8 +96,6 @@ class PinnedModel(EmbeddingModelBase):
         self.inner = model
         self._stored = stored
         self._checked = False
-        self.before_answer: Callable[[], None] | None = None
-        """Called when vectors are there and about to be written; it may refuse."""
         self.model = model.model
         self.dimensions = model.dimensions
         self.context_size = model.context_size
@@ -125,7 +123,4 @@ class PinnedModel(EmbeddingModelBase):
 
     async def __call__(self, inputs: Sequence[EmbeddingInput], **kwargs: Any) -> EmbeddingResponse:
         await self.check()
-        response = await _measured("index", len(inputs), self.inner(inputs, **kwargs))
-        if self.before_answer is not None:
-            self.before_answer()
-        return response
+        return await _measured("index", len(inputs), self.inner(inputs, **kwargs))
