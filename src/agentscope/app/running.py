@@ -45,6 +45,7 @@ from agentscope.embedding.provider_client import Transport
 from agentscope.embedding.registry import EmbeddingModelPool
 from agentscope.rag.parser.registry import ParserRegistry
 from agentscope.rag.reranking import Reranker
+from agentscope.rerank.base import RerankerBase
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ class Deployment:
     allowed_hosts: Sequence[str] | None = None  # names in the Host header; None: any
     allow_url: Callable[[str], None] = field(default_factory=lambda: EgressPolicy().check)
     service_limits: ServiceLimits = field(default_factory=ServiceLimits)
-    reranker: Reranker | None = None  # asked by every search; closed by whoever made it
+    reranker: Reranker | None = None  # asked by every search
     read_limits: ReadLimits | None = None
     scratch: Path | None = None  # for files of documents that are being read
     sole_owner: bool = False  # no other process works here: every lease belongs to a dead one
@@ -155,6 +156,14 @@ def _sending(stack: AsyncExitStack, webhooks: Webhooks) -> Webhooks:
     return webhooks
 
 
+async def _entered(stack: AsyncExitStack, reranker: Reranker | None) -> Reranker | None:
+    return (
+        await stack.enter_async_context(reranker)
+        if isinstance(reranker, RerankerBase)
+        else reranker
+    )
+
+
 def operator_key(secrets: SecretBox) -> str:
     """Return the key that operator routes ask for; whoever holds the secret key can make it."""
     return secrets.derive("operator").hex()
@@ -208,7 +217,7 @@ class _Opened:
             limits=wiring.place.service_limits,
             access=wiring.access,
             download_keys=wiring.download_keys(),
-            reranker=wiring.place.reranker,
+            reranker=await _entered(stack, wiring.place.reranker),
             previewer=previewer,
             wake_maintenance=sweeper.wake,
         )

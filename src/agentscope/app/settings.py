@@ -88,6 +88,12 @@ class Settings:
         "Originals: `s3://BUCKET?endpoint=URL&region=NAME`, `gs://BUCKET`, "
         "`az://CONTAINER?account=NAME`, `file:///`. Default: a folder.",
     )
+    rerank_url: str | None = _setting(
+        None, "A reranker that puts the best candidates of every search in order."
+    )
+    rerank_protocol: str = _setting("jina", "How it speaks: tei, cohere or jina.")
+    rerank_model: str | None = _setting(None, "The model to name to it.")
+    rerank_api_key: str | None = _setting(None, "The key to show it.")
     log_level: str = _setting("INFO", "Least severe level that is logged.")
     log_format: str = _setting("text", "Log lines as text or json.")
     otlp_endpoint: str | None = _setting(

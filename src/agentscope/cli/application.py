@@ -15,6 +15,8 @@ from agentscope.cli.announcement import announced
 from agentscope.cli.place import Place
 from agentscope.rag.chunker.approx_token import ApproxTokenChunker
 from agentscope.rag.parser.installed import default_parsers
+from agentscope.rerank.base import RerankerBase
+from agentscope.rerank.http import HTTPReranker
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -43,12 +45,25 @@ def application(settings: Settings, place: Place, **options: Any) -> "FastAPI":
         service_limits=settings.service_limits(),
         read_limits=settings.read_limits(),
         local_embedding=settings.local_embedding,
+        reranker=reranker_of(settings),
         allow_url=egress(settings).check,
         scratch=place.directory.scratch,
         sole_owner=place.sole_owner,
         **{"ui": settings.ui, **options},
     )
     return announced(app, storage, place, indexes=settings.index) if place.shared else app
+
+
+def reranker_of(settings: Settings) -> RerankerBase | None:
+    """Return the reranker that searches ask, if one is set."""
+    if settings.rerank_url is None:
+        return None
+    return HTTPReranker(
+        settings.rerank_url,
+        protocol=settings.rerank_protocol,
+        model=settings.rerank_model,
+        api_key=settings.rerank_api_key,
+    )
 
 
 def egress(settings: Settings) -> EgressPolicy:

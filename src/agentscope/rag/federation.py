@@ -41,6 +41,11 @@ async def search_many(
             for base in bases
         ]
     )
+    return fuse_by_rank(answers, top_k)
+
+
+def fuse_by_rank(answers: Sequence[Sequence[SearchHit]], top_k: int) -> list[SearchHit]:
+    """Return the first `top_k` hits of several rankings, none of which holds another's chunks."""
     hits = {
         (number, hit.document_id, hit.chunk.chunk_index): hit
         for number, answer in enumerate(answers)

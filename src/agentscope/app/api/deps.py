@@ -1,6 +1,6 @@
 """What routes are given: the caller and the service behind them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -104,9 +104,17 @@ def check_reach(caller: Caller, request: Request) -> None:
     Raises:
         KnowledgeBaseNotFoundError: the key is for other knowledge bases.
     """
-    wanted, reached = request.path_params.get("knowledge_base_id"), caller.knowledge_bases
-    if wanted is not None and reached is not None and wanted not in reached:
-        raise KnowledgeBaseNotFoundError(f"Knowledge Base '{wanted[:200]}' not found.")
+    wanted = request.path_params.get("knowledge_base_id")
+    if wanted is not None:
+        check_reach_of(caller, [wanted])
+
+
+def check_reach_of(caller: Caller, knowledge_base_ids: Sequence[str]) -> None:
+    """Do the same for ids that are not in the path."""
+    reached = caller.knowledge_bases
+    for wanted in knowledge_base_ids:
+        if reached is not None and wanted not in reached:
+            raise KnowledgeBaseNotFoundError(f"Knowledge Base '{wanted[:200]}' not found.")
 
 
 def allowed(needed: Capability) -> Callable[[Request, Caller], Caller]:

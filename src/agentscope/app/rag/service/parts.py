@@ -16,6 +16,7 @@ from agentscope.app.storage.base import StorageBase
 from agentscope.credential.sealing import SecretBox
 from agentscope.embedding.discovery import ModelDiscovery
 from agentscope.rag.parser.registry import ParserRegistry
+from agentscope.rag.reranking import Reranker
 
 
 def _nothing() -> None:
@@ -53,6 +54,8 @@ class KnowledgeBaseService:
     access: ResourceAccessPolicyBase = field(default_factory=SharedByOwners)
     download_keys: tuple[bytes, ...] = ()
     """Keys that sign download tokens; the first signs, all verify."""
+    reranker: Reranker | None = None
+    """Puts the best candidates of every search in order, unless the search wants none of it."""
     previewer: Previewer | None = None
     """None: this process reads no documents."""
     wake_maintenance: Callable[[], None] = _nothing
