@@ -1,6 +1,7 @@
 """Routes of documents: lists, states, deletion, indexing again, chunks."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
@@ -17,10 +18,29 @@ from agentscope.app.rag.service.list_documents import (
     get_document,
     list_documents,
 )
+from agentscope.app.rag.service.parts import KnowledgeBaseService
+from agentscope.app.rag.service.pauses import paused_reason
 from agentscope.app.rag.service.reindex import reindex_document, reindex_failed
-from agentscope.app.records import DocumentQuery, DocumentStatus
+from agentscope.app.records import DocumentQuery, DocumentRecord, DocumentStatus
 
 router = APIRouter(prefix="/knowledge_bases/{knowledge_base_id}/documents", tags=["documents"])
+
+
+async def _views(
+    service: KnowledgeBaseService, records: Sequence[DocumentRecord]
+) -> list[dict[str, Any]]:
+    reason = await _paused_reason(service, records)
+    return [document_view(record, paused_reason=reason) for record in records]
+
+
+async def _paused_reason(
+    service: KnowledgeBaseService, records: Sequence[DocumentRecord]
+) -> str | None:
+    """Return why documents of one knowledge base wait, if any of them does."""
+    waits = next((one for one in records if one.status is DocumentStatus.PENDING), None)
+    if waits is None:
+        return None
+    return await paused_reason(service.storage, waits.user_id, waits.knowledge_base_id)
 
 
 @router.get("", response_model=shapes.ListKnowledgeDocumentsResponse)
@@ -42,7 +62,7 @@ async def get_documents(
     )
     return json_response(
         {
-            "documents": [document_view(record) for record in records],
+            "documents": await _views(service, records),
             "total": total,
             "page": asked.page,
             "page_size": asked.page_size,
@@ -60,7 +80,7 @@ async def get_status(
     """Return the state of many documents at once."""
     wanted = [part.strip() for part in ids.split(",") if part.strip()]
     records = await document_states(service, caller.user_id, knowledge_base_id, wanted)
-    return json_response({"items": [document_view(record) for record in records]})
+    return json_response({"items": await _views(service, records)})
 
 
 @router.post("/reindex", status_code=202, response_model=shapes.ReindexFailedResponse)
@@ -87,7 +107,8 @@ async def get_info(
 ) -> Response:
     """Read one document's data, with what its last run found out."""
     record = await get_document(service, caller.user_id, knowledge_base_id, document_id)
-    return json_response(document_info(record))
+    reason = await _paused_reason(service, [record])
+    return json_response(document_info(record, paused_reason=reason))
 
 
 @router.post("/{document_id}/reindex", status_code=202, response_model=shapes.KnowledgeDocumentView)
@@ -96,7 +117,7 @@ async def post_reindex(
 ) -> Response:
     """Index a document again; what is searchable stays so meanwhile."""
     record = await reindex_document(service, caller.user_id, knowledge_base_id, document_id)
-    return json_response(document_view(record), 202)
+    return json_response((await _views(service, [record]))[0], 202)
 
 
 @router.get("/{document_id}/chunks", response_model=shapes.ListDocumentChunksResponse)

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -10,6 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agentscope import observe
 from agentscope.app.api.deps import parts_of
 from agentscope.app.api.operator import operator
+from agentscope.app.rag.service.overview import Queue, Worker, read_queue, read_workers
+from agentscope.app.rag.service.pauses import PREFIXES
 from agentscope.app.storage.base import StorageBase
 from agentscope.errors import AgentScopeError
 
@@ -37,12 +40,26 @@ async def _look_at_queue(storage: StorageBase) -> None:
     try:
         due = await storage.documents.due()
         observe.QUEUED.set(await storage.documents.unfinished())
+        queue, workers = await read_queue(storage), await read_workers(storage)
     except AgentScopeError as exc:
         logger.warning("queue_not_measured", extra={"error_code": exc.code})
         observe.QUEUED.set(-1)
         return
+    _show(queue, workers)
     waited = -due.index if due.index is not None else timedelta(0)
     observe.OLDEST_DUE.set(max(0.0, waited.total_seconds()))
+
+
+def _show(queue: Queue, workers: Sequence[Worker]) -> None:
+    for group in queue.classes:
+        observe.TENANTS_WAITING.labels(group.name).set(group.tenants)
+        observe.DOCUMENTS_WAITING.labels(group.name).set(group.documents)
+        observe.OLDEST_WAITING.labels(group.name).set(group.oldest_due_seconds)
+    for kind in PREFIXES:
+        count = sum(1 for one in queue.pauses if one.kind == kind)
+        observe.PAUSED.labels(kind).set(count)
+    observe.WORKERS.set(len(workers))
+    observe.WORKER_SLOTS.set(sum(int(worker.entry.get("slots", 0)) for worker in workers))
 
 
 class Measured:

@@ -42,6 +42,7 @@ def knowledge_base_view(details: KnowledgeBaseDetails) -> dict[str, Any]:
         "status_counts": {name: counts.by_status.get(name, 0) for name in VISIBLE_STATUSES},
         "search_mode": record.search_mode,
         "generation": record.generation,
+        "paused_reason": details.paused_reason,
     }
 
 
@@ -51,8 +52,11 @@ def _permission(details: KnowledgeBaseDetails) -> str:
     return "edit" if details.editable else "read"
 
 
-def document_view(record: DocumentRecord) -> dict[str, Any]:
-    """Return a document; `error` speaks of a run that ended, `error_detail` also of one to come."""
+def document_view(record: DocumentRecord, *, paused_reason: str | None = None) -> dict[str, Any]:
+    """Return a document; `error` speaks of a run that ended, `error_detail` also of one to come.
+
+    `paused_reason` is why documents of this owner wait; it is shown with those that do.
+    """
     failure = record.failure
     return {
         "id": record.id,
@@ -83,14 +87,15 @@ def document_view(record: DocumentRecord) -> dict[str, Any]:
         "searchable": record.searchable,
         "duplicate_of": record.duplicate_of,
         "metadata": dict(record.metadata),
+        "paused_reason": paused_reason if record.status is DocumentStatus.PENDING else None,
     }
 
 
-def document_info(record: DocumentRecord) -> dict[str, Any]:
+def document_info(record: DocumentRecord, *, paused_reason: str | None = None) -> dict[str, Any]:
     """Return a document with what its last run found out."""
     waits = record.status is DocumentStatus.PENDING and record.failure is not None
     return {
-        **document_view(record),
+        **document_view(record, paused_reason=paused_reason),
         "knowledge_base_id": record.knowledge_base_id,
         "encoding": record.encoding,
         "report": dict(record.report),

@@ -46,6 +46,7 @@ class KnowledgeDocumentView(BaseModel):
     searchable: bool
     duplicate_of: str | None
     metadata: dict[str, Any]
+    paused_reason: str | None
 
 
 class KnowledgeDocumentInfo(KnowledgeDocumentView):

@@ -76,6 +76,7 @@ class KnowledgeBaseView(BaseModel):
     status_counts: StatusCounts
     search_mode: SearchModeName
     generation: int
+    paused_reason: str | None
 
 
 class ListKnowledgeBasesResponse(BaseModel):

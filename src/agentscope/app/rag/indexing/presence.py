@@ -6,12 +6,14 @@ read it, too. An entry disappears by itself when its worker is gone.
 
 import asyncio
 import logging
+import socket
 from datetime import timedelta
 from typing import Any
 
 from agentscope.app.rag.indexing.consumer import Consumer
 from agentscope.app.storage.base import StorageBase
 from agentscope.errors import AgentScopeError
+from agentscope.installation import installed_version
 from agentscope.rag.parser.registry import ParserRegistry
 
 logger = logging.getLogger(__name__)
@@ -32,6 +34,7 @@ class Presence:
         self._key = f"{WORKER_PREFIX}{node_id}"
         self._parsers = parsers
         self._consumer = consumer
+        self._started_at: str | None = None
 
     async def run(self) -> None:
         """Say it again and again until cancelled."""
@@ -45,12 +48,18 @@ class Presence:
 
     async def _tell(self) -> None:
         health = self._consumer.health()
+        now = (await self._storage.now()).isoformat()
+        self._started_at = self._started_at or now
         entry: dict[str, Any] = {
             "media_types": self._parsers.supported_media_types(),
             "extensions": self._parsers.supported_extensions(),
             "state": health.state,
             "slots": health.slots,
             "running": health.running,
+            "host": socket.gethostname(),
+            "version": installed_version(),
+            "started_at": self._started_at,
+            "seen_at": now,
         }
         await self._storage.registry.put(self._key, entry, ttl=PRESENCE_TTL)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agentscope.app.rag.service.opening import OpenedKnowledgeBase
 from agentscope.app.rag.service.parts import KnowledgeBaseService
+from agentscope.app.rag.service.pauses import paused_reasons
 from agentscope.app.records import Counts, KnowledgeBaseRecord
 from agentscope.credential.local import LOCAL_CREDENTIAL_ID, LocalCredential
 
@@ -18,6 +19,7 @@ class KnowledgeBaseDetails:
     owned: bool
     counts: Counts
     credential_name: str | None  # None: the credential is gone
+    paused_reason: str | None = None  # why nothing is indexed now
 
 
 async def describe(
@@ -28,6 +30,7 @@ async def describe(
         return []
     counts = await service.storage.knowledge_bases.counts([item.record.id for item in opened])
     names = await _credential_names(service, {item.record.user_id for item in opened})
+    paused = await paused_reasons(service.storage, [item.record for item in opened])
     return [
         KnowledgeBaseDetails(
             record=item.record,
@@ -37,6 +40,7 @@ async def describe(
             credential_name=names.get(
                 (item.record.user_id, item.record.embedding_model_config.credential_id)
             ),
+            paused_reason=paused.get(item.record.id),
         )
         for item in opened
     ]

@@ -23,6 +23,15 @@ async def hint_index(bus: MessageBus, document: DocumentRecord) -> None:
         logger.warning("index_hint_lost", extra=task, exc_info=True)
 
 
+async def hint_look(bus: MessageBus) -> None:
+    """Say that workers may find something now."""
+    try:
+        async with asyncio.timeout(HINT_SECONDS):
+            await bus.publish(MessageBusKeys.index_tasks_signal(), {})
+    except Exception:
+        logger.warning("look_hint_lost", exc_info=True)
+
+
 async def hint_cancel(bus: MessageBus, document: DocumentRecord) -> None:
     """Say that a document was deleted, so that its run stops now and not at its next renewal."""
     task = _names(document)

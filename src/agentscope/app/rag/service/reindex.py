@@ -50,7 +50,7 @@ async def reindex_failed(
         failed = await _failed(service, opened.record)
         seen = 0
         for document in failed:
-            seen += await _requeue(service, document)
+            seen += await requeue(service, document)
         queued += seen
     return queued
 
@@ -65,7 +65,8 @@ async def _failed(
     return found
 
 
-async def _requeue(service: KnowledgeBaseService, document: DocumentRecord) -> int:
+async def requeue(service: KnowledgeBaseService, document: DocumentRecord) -> int:
+    """Queue the document again; return how many were queued, 1 or 0."""
     try:
         record = await reindex(service.storage.documents, document.id)
     except (DocumentNotFoundError, ConflictError):
