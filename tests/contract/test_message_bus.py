@@ -1,12 +1,14 @@
 """Binds the message bus suite to every bus."""
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from types import ModuleType
 from typing import Any
 
 import psycopg
 import pytest
 
+from agentscope.app.message_bus import postgres, redis
 from agentscope.app.message_bus.base import MAX_QUEUE_ENTRIES, MessageBus
 from agentscope.app.message_bus.memory import InMemoryMessageBus
 from agentscope.app.message_bus.postgres import PostgresMessageBus
@@ -83,13 +85,21 @@ class TestPostgresMessageBus(MessageBusSuite):
         return True
 
 
+@contextmanager
+def impatient(module: ModuleType) -> Iterator[None]:
+    """Let subscriptions ask twice as often whether the server is still there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "HEALTH_CHECK_SECONDS", module.HEALTH_CHECK_SECONDS / 2)
+        yield
+
+
 @pytest.mark.server
 class TestRedisMessageBusOutage(BusOutageSuite):
     """A Valkey that is killed."""
 
     @asynccontextmanager
     async def open_pair(self) -> AsyncIterator[tuple[MessageBus, servers.Server]]:
-        with servers.redis() as server:
+        with servers.redis() as server, impatient(redis):
             async with RedisMessageBus(url=server.url) as bus:
                 yield bus, server
 
@@ -101,9 +111,10 @@ class TestPostgresMessageBusOutage(BusOutageSuite):
     @asynccontextmanager
     async def open_pair(self) -> AsyncIterator[tuple[MessageBus, servers.Server]]:
         server = servers.shared_postgres()
-        async with PostgresMessageBus(server.url) as bus:
-            try:
-                yield bus, server
-            finally:
-                server.kill()
-                server.start()
+        with impatient(postgres):
+            async with PostgresMessageBus(server.url) as bus:
+                try:
+                    yield bus, server
+                finally:
+                    server.kill()
+                    server.start()
