@@ -15,6 +15,7 @@ COMMANDS = {
     "ingest": "Upload files and folders, and wait until they are indexed.",
     "search": "Search a knowledge base.",
     "eval": "Measure how well a knowledge base finds.",
+    "operator": "See queue, workers and failures; pause and retry.",
     "audit": "Compare records, vectors and files.",
     "mcp": "Let an MCP client on this machine use the service.",
     "keys": "Make, list and revoke API keys.",
