@@ -251,6 +251,21 @@ class BusOutageSuite(abc.ABC):
                 await bus.publish("s", {"n": 3})
                 await listener.until(1)
 
+    async def test_a_server_that_falls_silent_is_noticed(self) -> None:
+        """It holds the connection and says nothing: subscribers are told, and can come back."""
+        async with self.open_pair() as (bus, server):
+            async with listening(bus, "s") as listener:
+                await asyncio.to_thread(server.freeze)
+                try:
+                    async with asyncio.timeout(2 * DEADLINE_SECONDS):
+                        await listener.ended.wait()
+                finally:
+                    await asyncio.to_thread(server.thaw)
+                assert isinstance(listener.failure, BusError)
+            async with listening(bus, "s") as listener:
+                await bus.publish("s", {"n": 1})
+                await listener.until(1)
+
     async def test_a_short_outage_is_waited_for(self) -> None:
         """A call that meets a restarting server answers when it is back."""
         async with self.open_pair() as (bus, server):

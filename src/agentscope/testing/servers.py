@@ -89,6 +89,20 @@ class Server:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
 
+    def freeze(self) -> None:
+        """Let it hold its connections and say nothing; `thaw` or `kill` ends that."""
+        self._signal_all(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let a frozen server go on."""
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, how: signal.Signals) -> None:
+        assert self._process is not None, "it was started"
+        for process_id in [self._process.pid, *_children(self._process.pid)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process_id, how)
+
     def stop(self) -> None:
         """End it in order."""
         self._end(signal.SIGINT)

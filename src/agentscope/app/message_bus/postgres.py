@@ -26,6 +26,7 @@ MAX_NOTIFY_BYTES = 7000  # the server's limit is 8,000; longer signals go throug
 KEEP_LONG_SIGNALS_SECONDS = 60
 HEALTH_CHECK_SECONDS = 5.0
 CONNECT_TIMEOUT_SECONDS = 5
+CALL_TIMEOUT_SECONDS = 10.0
 PUSHES_PER_TRIM = 100
 RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.5, 1.0)
 SETUP_LOCK = 7_205_759_403_792_794  # any constant that no other program uses
@@ -88,8 +89,10 @@ class PostgresMessageBus(MessageBus):
             if self._closed:
                 raise BusError("The connection is closed.", retryable=False)
             try:
-                async with self._free:
+                async with self._free, asyncio.timeout(CALL_TIMEOUT_SECONDS):
                     return await self._once(work)
+            except TimeoutError as exc:
+                raise BusError("The database does not answer.", provider="postgres") from exc
             except self._psycopg.OperationalError as exc:
                 if delay is None:
                     raise self._translated(exc) from exc
@@ -229,10 +232,11 @@ class PostgresMessageBus(MessageBus):
                 while True:
                     async for notice in connection.notifies(timeout=HEALTH_CHECK_SECONDS):
                         inbox.offer(await self._payload(notice.payload, key))
-                    await connection.execute(b"SELECT 1")
+                    async with asyncio.timeout(HEALTH_CHECK_SECONDS):
+                        await connection.execute(b"SELECT 1")
             finally:
                 await connection.close()
-        except (self._psycopg.Error, OSError) as exc:
+        except (self._psycopg.Error, OSError) as exc:  # a timeout is one, too
             inbox.end(BusError(provider="postgres", context={"reason": str(exc)}))
         except BusError as exc:
             inbox.end(exc)
