@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,11 @@ from agentscope.app.rag.provider_models import ProviderModels, check_secret_key
 from agentscope.app.rag.service.events import EventFeed
 from agentscope.app.rag.service.limits import ServiceLimits
 from agentscope.app.rag.service.parts import CredentialParts, KnowledgeBaseService
+from agentscope.app.rag.service.plans import LimitsFor, TenantPlans
 from agentscope.app.rag.service.webhook_delivery import WebhookSender
 from agentscope.app.rag.service.webhooks import Webhooks
 from agentscope.app.records import Policy
+from agentscope.app.storage import migrations
 from agentscope.app.storage.base import StorageBase
 from agentscope.clock import SystemClock
 from agentscope.credential.sealing import SecretBox
@@ -60,6 +63,7 @@ class Deployment:
     allowed_hosts: Sequence[str] | None = None  # names in the Host header; None: any
     allow_url: Callable[[str], None] = field(default_factory=lambda: EgressPolicy().check)
     service_limits: ServiceLimits = field(default_factory=ServiceLimits)
+    limits_for: LimitsFor | None = None  # what differs for single tenants
     reranker: Reranker | None = None  # asked by every search
     read_limits: ReadLimits | None = None
     scratch: Path | None = None  # for files of documents that are being read
@@ -86,6 +90,7 @@ class Wiring:
     download_secret: str | bytes | None = None
     local_embedding: bool = True
     place: Deployment = field(default_factory=Deployment)
+    plans: TenantPlans = field(default_factory=TenantPlans)
 
     def download_keys(self) -> tuple[bytes, ...]:
         """Return the keys of download tokens: the first signs, all verify."""
@@ -188,11 +193,14 @@ class _Opened:
         wiring = self.wiring
         assert wiring.blob_store is not None, "a manager comes with a blob store"
         manager.bind(embedding_models=self.models, policy=wiring.policy)
+        manager.policy_of = partial(wiring.plans.policy, policy=wiring.policy)
         await stack.enter_async_context(manager)
         blobs = await stack.enter_async_context(as_streaming(wiring.blob_store))
         probes.update({"vector_store": manager.store.ping, "blob_store": blobs.ping})
-        if wiring.place.sole_owner and (ended := await self.storage.documents.expire_leases()):
-            logger.info("leases_of_dead_process_ended", extra={"count": ended})
+        if wiring.place.sole_owner:
+            await migrations.expire_leases(self.storage)
+            if ended := await self.storage.documents.expire_leases():
+                logger.info("leases_of_dead_process_ended", extra={"count": ended})
         consumer = await self._index(stack, manager, blobs) if wiring.index_here else None
         if consumer is not None:
             probes["index_worker"] = _running_well(consumer)
@@ -214,6 +222,7 @@ class _Opened:
             parsers=wiring.parsers,
             chunkers=wiring.chunkers,
             policy=wiring.policy,
+            plans=wiring.plans,
             limits=wiring.place.service_limits,
             access=wiring.access,
             download_keys=wiring.download_keys(),
@@ -246,6 +255,7 @@ class _Opened:
             max_file_bytes=wiring.place.service_limits.upload_bytes,
             temporary=wiring.place.scratch,
             on_ended=(await stack.enter_async_context(announcing(self.bus))).note,
+            paused_seconds=self.models.paused_seconds,
         )
         consumer = await stack.enter_async_context(indexing(parts))
         await _settled(consumer)

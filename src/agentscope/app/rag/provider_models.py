@@ -3,7 +3,7 @@
 import logging
 from functools import partial
 
-from agentscope.app.records import CredentialRecord, EmbeddingModelConfig
+from agentscope.app.records import CredentialRecord, EmbeddingModelConfig, KnowledgeBaseRecord
 from agentscope.app.storage.base import StorageBase
 from agentscope.credential.base import CredentialBase
 from agentscope.credential.local import LOCAL_CREDENTIAL_ID, LocalCredential
@@ -42,6 +42,11 @@ class ProviderModels:
 
     def _open(self, record: CredentialRecord) -> CredentialBase:
         return opened_credential(self._secrets, record.data, owner=record.user_id)
+
+    def paused_seconds(self, knowledge_base: KnowledgeBaseRecord) -> float:
+        """Return for how long its provider must not be asked, because it did not work lately."""
+        config = knowledge_base.embedding_model_config
+        return self.pool.open_seconds(pool_id(knowledge_base.user_id, config.credential_id))
 
     def forget(self, user_id: str, credential_id: str) -> None:
         """Drop the models of a credential that was changed or deleted."""

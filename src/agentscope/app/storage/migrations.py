@@ -4,13 +4,14 @@ The knowledge base record is the truth; an entry in the registry per migration i
 workers find it with one small read. A sweeper writes a hint again that was lost.
 """
 
+import contextlib
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from agentscope.app.generations import Migration, MigrationFailure
+from agentscope.app.generations import MigrationFailure
 from agentscope.app.records import KnowledgeBaseRecord, Policy
-from agentscope.app.storage.base import KnowledgeBaseStorage, RegistryStorage
+from agentscope.app.storage.base import KnowledgeBaseStorage, RegistryStorage, StorageBase
 from agentscope.app.transitions import migration as moves
 from agentscope.errors import KnowledgeBaseNotFoundError, LeaseLostError
 
@@ -31,6 +32,13 @@ async def forget(registry: RegistryStorage, knowledge_base_id: str) -> None:
 async def announced(registry: RegistryStorage) -> list[str]:
     """Return the ids of knowledge bases that migrate, or did until lately."""
     return [name.removeprefix(HINT) for name in await registry.list(HINT, limit=HINTS_READ)]
+
+
+async def expire_leases(storage: StorageBase) -> None:
+    """End the lease of every migration; only for a caller that knows that all holders are dead."""
+    for knowledge_base_id in await announced(storage.registry):
+        with contextlib.suppress(KnowledgeBaseNotFoundError):
+            await storage.knowledge_bases.apply(knowledge_base_id, moves.expire)
 
 
 async def claim(
@@ -77,12 +85,9 @@ class MigrationWriter:
         assert record is not None, "a migration never removes its record"
         return record
 
-    async def renew(self, *, after: str, done: int, total: int) -> Migration:
-        """Extend the lease and keep the place: documents up to `after` are done."""
-        change = partial(moves.renew, after=after, done=done, total=total, policy=self._policy)
-        migration = (await self._apply(change)).migration
-        assert migration is not None, "it was renewed"
-        return migration
+    async def renew(self, place: moves.MigrationPlace) -> None:
+        """Extend the lease and keep the place."""
+        await self._apply(partial(moves.renew, place=place, policy=self._policy))
 
     async def close(self) -> KnowledgeBaseRecord:
         """Ask for every later run in both generations."""
@@ -97,7 +102,10 @@ class MigrationWriter:
         await self._apply(moves.hand_back)
 
     async def failed(
-        self, failure: MigrationFailure, *, delay: timedelta, final: bool = False
+        self, failure: MigrationFailure, *, delay: timedelta, final: bool, counted: bool
     ) -> None:
         """Hand back to be tried again after `delay`, or stop for good."""
-        await self._apply(partial(moves.hand_back, delay=delay, failure=failure, final=final))
+        change = partial(
+            moves.hand_back, delay=delay, failure=failure, final=final, counted=counted
+        )
+        await self._apply(change)

@@ -7,7 +7,7 @@ every shown document in the next generation after that may swap.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,6 +24,16 @@ from agentscope.errors import ConflictError, GenerationMissedError, LeaseLostErr
 
 LOOK_INTERVAL = timedelta(seconds=30)
 """How often a sweeper sees to it that workers know of a migration."""
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationPlace:
+    """How far the holder of a migration is: documents up to `after` are done in this phase."""
+
+    phase: MigrationPhase
+    after: str
+    done: int
+    total: int
 
 
 def next_generation(knowledge_base: KnowledgeBaseRecord) -> int:
@@ -101,24 +111,25 @@ def renew(
     now: datetime,
     *,
     run_id: str,
-    after: str,
-    done: int,
-    total: int,
+    place: MigrationPlace,
     policy: Policy,
 ) -> KnowledgeBaseRecord:
-    """Extend the lease; documents up to `after` are done, so the next holder begins behind them."""
-    migration = _held(knowledge_base, run_id)
-    moved = after != migration.after
-    held = replace(
-        migration,
-        after=after,
-        done=done,
-        total=total,
-        due_at=now + policy.timings.lease_ttl,
-        attempt=0 if moved else migration.attempt,
-        failure=None if moved else migration.failure,
-    )
-    return replace(knowledge_base, migration=held)
+    """Extend the lease and keep the place, where the next holder would go on.
+
+    ◆ late_place: a place in another phase is an old one; kept, it would let documents be skipped.
+    """
+    migration = replace(_held(knowledge_base, run_id), due_at=now + policy.timings.lease_ttl)
+    if place.phase is migration.phase:
+        moved = place.after != migration.after
+        migration = replace(
+            migration,
+            after=place.after,
+            done=place.done,
+            total=place.total,
+            attempt=0 if moved else migration.attempt,
+            failure=None if moved else migration.failure,
+        )
+    return replace(knowledge_base, migration=migration)
 
 
 def close(
@@ -130,6 +141,7 @@ def close(
         migration,
         phase=MigrationPhase.CLOSING,
         after="",
+        done=0,
         due_at=now + policy.timings.lease_ttl,
     )
     return replace(knowledge_base, migration=closing)
@@ -168,10 +180,12 @@ def hand_back(
     delay: timedelta = timedelta(0),
     failure: MigrationFailure | None = None,
     final: bool = False,
+    counted: bool = True,
 ) -> KnowledgeBaseRecord:
     """End the lease: unharmed (drain), after a failure to be tried again, or for good (`final`).
 
-    A failure also ends `CLOSING`: uploads must not wait for a model that does not answer.
+    A failure also ends `CLOSING`: uploads must not wait for a model that does not answer. One
+    that is not `counted` brings the end no nearer.
     """
     migration = _held(knowledge_base, run_id)
     freed = replace(migration, run_id=None, lease_owner=None, due_at=now + delay)
@@ -180,11 +194,23 @@ def hand_back(
             freed,
             phase=MigrationPhase.STOPPED if final else MigrationPhase.COPYING,
             after="" if migration.phase is MigrationPhase.CLOSING else migration.after,
-            attempt=migration.attempt + 1,
+            done=0 if migration.phase is MigrationPhase.CLOSING else migration.done,
+            attempt=migration.attempt + int(counted),
             failure=failure,
             due_at=None if final else freed.due_at,
         )
     return replace(knowledge_base, migration=freed)
+
+
+def expire(knowledge_base: KnowledgeBaseRecord, now: datetime) -> KnowledgeBaseRecord:
+    """End the lease of a holder that is known to be dead."""
+    migration = knowledge_base.migration
+    if migration is None or migration.run_id is None:
+        return knowledge_base
+    return replace(
+        knowledge_base,
+        migration=replace(migration, run_id=None, lease_owner=None, due_at=now),
+    )
 
 
 def cancel(

@@ -166,6 +166,7 @@ async def working(
             node_id=settings.node_id,
             temporary=settings.temporary,
             on_ended=(await stack.enter_async_context(announcing(message_bus))).note,
+            paused_seconds=models.paused_seconds,
         )
         yield await stack.enter_async_context(indexing(parts))
 

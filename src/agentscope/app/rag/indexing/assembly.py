@@ -13,12 +13,14 @@ from pathlib import Path
 from agentscope.app.message_bus.base import MessageBus
 from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.indexing.consumer import DEFAULT_BATCH, Consumer
+from agentscope.app.rag.indexing.migrator import Migrator
 from agentscope.app.rag.indexing.pipeline import Pipeline
 from agentscope.app.rag.indexing.presence import Presence
 from agentscope.app.rag.indexing.reading import DocumentReader, ReadLimits
 from agentscope.app.rag.indexing.scratch import Scratch
-from agentscope.app.rag.indexing.worker import IndexWorker
+from agentscope.app.rag.indexing.worker import IndexWorker, PausedSeconds, not_paused
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
+from agentscope.app.rag.knowledge_base_manager.creation import RecordedManager
 from agentscope.app.records import ChunkerConfig, DocumentRecord, Policy
 from agentscope.app.storage.base import StorageBase
 from agentscope.clock import Clock, SystemClock
@@ -54,6 +56,7 @@ class IndexingParts:
     rng: random.Random = field(default_factory=random.Random)
     on_ended: Callable[[str], None] = lambda user_id: None
     """Called with the owner when a run ended, however it did."""
+    paused_seconds: PausedSeconds = not_paused
 
 
 def default_node_id() -> str:
@@ -109,6 +112,7 @@ async def indexing(
             clock=parts.clock,
             rng=parts.rng,
             on_ended=parts.on_ended,
+            paused_seconds=parts.paused_seconds,
         )
         consumer = Consumer(
             storage=parts.storage,
@@ -122,6 +126,15 @@ async def indexing(
         )
         presence = Presence(parts.storage, node_id, parts.parsers, consumer)
         tasks = [asyncio.create_task(consumer.run()), asyncio.create_task(presence.run())]
+        if isinstance(parts.manager, RecordedManager):
+            migrator = Migrator(
+                manager=parts.manager,
+                owner=node_id,
+                policy=parts.policy,
+                clock=parts.clock,
+                rng=parts.rng,
+            )
+            tasks.append(asyncio.create_task(migrator.run()))
         try:
             yield consumer
         finally:

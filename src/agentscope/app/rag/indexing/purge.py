@@ -11,19 +11,23 @@ from functools import partial
 from typing import Any
 
 from agentscope import observe
+from agentscope.app.generations import MigrationPhase
 from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
+from agentscope.app.rag.knowledge_base_manager.creation import RecordedManager
 from agentscope.app.records import (
     SETTLED,
     DocumentRecord,
     DocumentStatus,
     KnowledgeBaseRecord,
+    KnowledgeBaseStatus,
     MaintenanceClaim,
     Policy,
 )
-from agentscope.app.storage import verbs
+from agentscope.app.storage import migrations, verbs
 from agentscope.app.storage.base import StorageBase
 from agentscope.app.transitions import knowledge_base as moves
+from agentscope.app.transitions.migration import looked_after
 from agentscope.errors import (
     AgentScopeError,
     ConflictError,
@@ -80,7 +84,10 @@ class Purger:
 
     async def _pass(self, claim: MaintenanceClaim) -> None:
         if claim.knowledge_base is not None:
-            await self._cascade(claim.knowledge_base, claim.claimed_at)
+            if claim.knowledge_base.status is KnowledgeBaseStatus.ACTIVE:
+                await self._look_after(claim.knowledge_base, claim.claimed_at)
+            else:
+                await self._cascade(claim.knowledge_base, claim.claimed_at)
         elif claim.document is not None and claim.document.status is DocumentStatus.DELETING:
             await self._purge(claim.document, claim.claimed_at)
         elif claim.document is not None and claim.document.status in SETTLED:
@@ -115,6 +122,19 @@ class Purger:
         await verbs.collected(
             self._storage.documents, record.id, epoch=record.epoch, policy=self._policy
         )
+
+    async def _look_after(self, record: KnowledgeBaseRecord, claimed_at: datetime) -> None:
+        """Remind workers of a migration, and remove collections that nobody reads any more."""
+        migration = record.migration
+        if migration is not None and migration.phase is not MigrationPhase.STOPPED:
+            await migrations.announce(self._storage.registry, record.id)
+        over = [item.name for item in record.retired if claimed_at >= item.drop_after]
+        if isinstance(self._manager, RecordedManager):
+            for name in over:
+                await self._manager.drop_collection(record, name)
+                logger.info("collection_retired", extra={**_fields(record), "collection": name})
+        change = partial(looked_after, dropped=frozenset(over))
+        await self._storage.knowledge_bases.apply(record.id, change)
 
     async def _cascade(self, record: KnowledgeBaseRecord, claimed_at: datetime) -> None:
         """Purge a knowledge base: points at once, then its documents page by page, itself last."""
