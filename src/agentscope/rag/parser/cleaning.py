@@ -5,6 +5,7 @@ import re
 _FORBIDDEN = re.compile(r"[\x00\ud800-\udfff]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\x80-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _NEWLINES = re.compile(r"\r\n?|\x85|\u2028")
+_ASCII_CONTROLS = dict.fromkeys([*range(9), 0x0B, *range(0x0E, 0x20), 0x7F])
 _BLANK_RUN = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*){2,}")
 # White space plus what is drawn without ink: format characters and fillers.
 _INVISIBLE = re.compile(
@@ -21,6 +22,9 @@ def without_forbidden(text: str) -> str:
 
 def cleaned(text: str) -> str:
     """Use plain newlines and remove control characters; for text that a library extracted."""
+    if text.isascii():  # most pages of most documents; a tenth of the time of the patterns
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return text.translate(_ASCII_CONTROLS)
     return _CONTROLS.sub("", _NEWLINES.sub("\n", text))
 
 

@@ -4,6 +4,7 @@ PDFium is not thread-safe, so every call into it holds one lock of this process;
 calls waits for anything but the processor.
 """
 
+import ctypes
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,26 +62,41 @@ class PdfiumReader:
     def text(self, page: int) -> str:
         """Return the text of a page as PDFium orders it, or raise `PageUnreadableError`."""
         with _lock:
+            return self._text(page)
+
+    def _text(self, page: int) -> str:
+        """Call PDFium itself: the objects around it cost a tenth of the time of a page."""
+        raw = self._library.raw
+        handle = raw.FPDF_LoadPage(self._document.raw, page)
+        if not handle:
+            raise PageUnreadableError
+        try:
+            text_page = raw.FPDFText_LoadPage(handle)
+            if not text_page:
+                raise PageUnreadableError
             try:
-                handle = self._document[page]
-                try:
-                    text_page = handle.get_textpage()
-                    try:
-                        return str(text_page.get_text_range())
-                    finally:
-                        text_page.close()
-                finally:
-                    handle.close()
-            except (self._library.PdfiumError, ValueError, IndexError) as exc:
-                raise PageUnreadableError from exc
+                count = raw.FPDFText_CountChars(text_page)
+                if count <= 0:
+                    return ""
+                # Characters outside the basic plane take two units; PDFium writes a NUL last.
+                units = (ctypes.c_ushort * (2 * count + 1))()
+                written = raw.FPDFText_GetText(text_page, 0, count, units)
+                return bytes(units)[: 2 * max(0, written - 1)].decode("utf-16-le", "ignore")
+            finally:
+                raw.FPDFText_ClosePage(text_page)
+        finally:
+            raw.FPDF_ClosePage(handle)
 
     def label(self, page: int) -> str:
         """Return the printed page number, empty if the file names none."""
         with _lock:
-            try:
-                return str(self._document.get_page_label(page) or "").strip()
-            except (self._library.PdfiumError, UnicodeError):
+            raw, document = self._library.raw, self._document.raw
+            size = raw.FPDF_GetPageLabel(document, page, None, 0)
+            if size <= 2:
                 return ""
+            label = ctypes.create_string_buffer(size)
+            raw.FPDF_GetPageLabel(document, page, label, size)
+            return label.raw[: size - 2].decode("utf-16-le", "ignore").strip()
 
     def outline(self) -> list[tuple[int, int, str]]:
         """Return (page from 0, level from 0, title) of the bookmarks, in document order."""
