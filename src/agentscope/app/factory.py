@@ -18,6 +18,8 @@ from agentscope.app.rag.blob_store.base import BlobStoreBase
 from agentscope.app.rag.blob_store.local import LocalBlobStore
 from agentscope.app.rag.chunker_choices import ChunkerChoice, ChunkerChoices
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
+from agentscope.app.rag.service.limits import agreed
+from agentscope.app.rag.service.plans import TenantPlans
 from agentscope.app.records import Limits, Policy, Timings
 from agentscope.app.running import Deployment, Wiring, running
 from agentscope.app.secret_key import secret_box
@@ -92,7 +94,14 @@ def create_app(  # noqa: PLR0913, PLR0917 -- the documented signature
     Raises:
         ConfigurationError: two chunkers of one type, a bad key, or arguments that do not fit.
     """
+    identity = identity or HeaderIdentity()
     place, others = _deployment(deployment, kwargs)
+    bounds, requests = agreed(
+        _slots(limits or Limits(), parser_executor),
+        place.service_limits,
+        trusted=identity.trusts_caller,
+    )
+    place = replace(place, service_limits=requests)
     _note_ignored({**others, "mcp_hubs": mcp_hubs, "skill_hubs": skill_hubs})
     _register(extra_credentials or ())
     chunkers = knowledge_chunkers if knowledge_chunker is None else knowledge_chunker
@@ -106,14 +115,15 @@ def create_app(  # noqa: PLR0913, PLR0917 -- the documented signature
         parsers=_parsers(knowledge_parsers, index_here=enable_index_worker),
         chunkers=ChunkerChoices(chunkers),
         index_here=enable_index_worker,
-        policy=Policy(timings or Timings(), _slots(limits or Limits(), parser_executor)),
+        policy=Policy(timings or Timings(), bounds),
         access=access_policy(resource_access_policy),
         download_secret=download_secret,
         local_embedding=local_embedding,
         place=place,
+        plans=TenantPlans(place.limits_for),
     )
     about = (title, version or installed_version())
-    return _web(wiring, about, identity or HeaderIdentity(), extra_middlewares or ())
+    return _web(wiring, about, identity, extra_middlewares or ())
 
 
 def _web(
@@ -129,6 +139,7 @@ def _web(
         version=version,
         identity=identity,
         limits=wiring.place.service_limits,
+        plans=wiring.plans,
         with_knowledge_bases=wiring.manager is not None,
         cors_origins=wiring.place.cors_origins,
         allowed_hosts=wiring.place.allowed_hosts,

@@ -315,8 +315,8 @@ class Limits:
     max_attempts: int = 12
     max_unknown_attempts: int = 3
     max_crashes: int = 3
-    pending_per_user: int = 20_000
-    knowledge_bases_per_user: int = 0  # of this and the next two: 0 is no limit
+    pending_per_user: int = 20_000  # of this and the next three: 0 is no limit
+    knowledge_bases_per_user: int = 0
     documents_per_user: int = 0
     stored_bytes_per_user: int = 0
     slots: int = 4

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from agentscope.app.rag.indexing.reading import ReadLimits
-from agentscope.app.rag.service.limits import ServiceLimits
+from agentscope.app.rag.service.limits import HELD, ServiceLimits
 from agentscope.app.records import Limits, Timings
 from agentscope.errors import ConfigurationError
 from agentscope.logs import FORMATS
@@ -118,11 +118,29 @@ class Settings:
     max_unknown_attempts: int = _setting(3, "Runs that may fail for a reason nobody foresaw.")
     max_crashes: int = _setting(3, "Workers a document may stop before it is set aside.")
     pending_per_user: int = _setting(20_000, "Unfinished documents of one user.")
+    knowledge_bases_per_user: int | None = _setting(
+        None, "Knowledge bases of one user; 0: no limit. Default: 1,000 with keys, else no limit."
+    )
+    documents_per_user: int | None = _setting(
+        None, "Documents of one user; 0: no limit. Default: 1,000,000 with keys, else no limit."
+    )
+    stored_bytes_per_user: int | None = _setting(
+        None, "Bytes of one user's originals; 0: no limit. Default: 100 GiB with keys, else none."
+    )
+    requests_per_minute: int | None = _setting(
+        None, "Requests of one user to one process; 0: no limit. Default: 6,000 with keys."
+    )
+    searches_per_minute: int | None = _setting(
+        None, "Searches of one user in one process; 0: no limit. Default: 600 with keys."
+    )
+    searches_at_once: int = _setting(8, "Searches of one user that run at once in one process.")
     small_file_bytes: int = _setting(1024 * 1024, "One slot in four is kept for files up to this.")
     embed_concurrency: int = _setting(4, "Batches of one document that are embedded at once.")
     parse_memory_bytes: int = _setting(1024**3, "Memory that reading one document may take.")
 
     upload_bytes: int = _setting(2 * 1024**3, "Largest file.")
+    archive_bytes: int = _setting(256 * 1024**3, "Largest archive that can be imported.")
+    archive_documents: int = _setting(1_000_000, "Most documents of an imported archive.")
     json_body_bytes: int = _setting(1024 * 1024, "Largest JSON body.")
     form_field_bytes: int = _setting(64 * 1024, "Largest text field of an upload form.")
     metadata_bytes: int = _setting(16 * 1024, "Largest metadata of an upload.")
@@ -192,7 +210,8 @@ class Settings:
 
     def limits(self) -> Limits:
         """Return the bounds of the indexing protocol."""
-        names = [known.name for known in dataclasses.fields(Limits) if known.name != "slots"]
+        elsewhere = {"slots", *HELD}  # the quotas are decided together with `service_limits`
+        names = [field.name for field in dataclasses.fields(Limits) if field.name not in elsewhere]
         return Limits(slots=self.index_slots, **{name: getattr(self, name) for name in names})
 
     def service_limits(self) -> ServiceLimits:

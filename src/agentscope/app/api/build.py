@@ -25,9 +25,12 @@ from agentscope.app.api import (
     identity,
     keys,
     knowledge_bases,
+    limits,
     metrics,
     openapi,
     operator,
+    operator_view,
+    portability,
     previews,
     requests,
     search,
@@ -37,8 +40,10 @@ from agentscope.app.api import (
 )
 from agentscope.app.api.deps import AppState
 from agentscope.app.api.guards import BodyLimit, HostCheck, NoSurprises
+from agentscope.app.api.rates import Rates
 from agentscope.app.auth.base import IdentityBase
 from agentscope.app.rag.service.limits import ServiceLimits
+from agentscope.app.rag.service.plans import TenantPlans
 from agentscope.app.running import RunningParts
 
 logger = logging.getLogger(__name__)
@@ -66,6 +71,7 @@ class WebOptions:
     version: str
     identity: IdentityBase
     limits: ServiceLimits
+    plans: TenantPlans
     with_knowledge_bases: bool
     cors_origins: Sequence[str] = ()
     allowed_hosts: Sequence[str] | None = None
@@ -76,7 +82,7 @@ def build_app(
     open_parts: Callable[[], AbstractAsyncContextManager[RunningParts]], options: WebOptions
 ) -> FastAPI:
     """Return the application; `open_parts` is entered and left with its lifespan."""
-    state = AppState(identity=options.identity)
+    state = AppState(identity=options.identity, rates=Rates(options.limits, options.plans))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -124,7 +130,9 @@ def _routers(options: WebOptions) -> list[APIRouter]:
     if options.with_knowledge_bases:
         # Fixed paths come before those with an id in the same place.
         routers += [
+            portability.router,
             knowledge_bases.router,
+            limits.router,
             shares.router,
             events.router,
             webhooks.router,
@@ -135,6 +143,7 @@ def _routers(options: WebOptions) -> list[APIRouter]:
             upload.router,
             download.router,
             operator.router,
+            operator_view.router,
         ]
     return routers
 

@@ -1,12 +1,13 @@
 """What routes are given: the caller and the service behind them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Header, Request
 from fastapi.exceptions import RequestValidationError
 
+from agentscope.app.api.rates import Rates
 from agentscope.app.auth.base import Caller, IdentityBase
 from agentscope.app.auth.permissions import Capability, includes
 from agentscope.app.rag.service.parts import CredentialParts, KnowledgeBaseService
@@ -24,6 +25,7 @@ class AppState:
     """What the application object carries; `parts` are there while it runs."""
 
     identity: IdentityBase
+    rates: Rates
     parts: RunningParts | None = None
 
 
@@ -66,11 +68,13 @@ async def current_caller(
     Raises:
         RequestValidationError: the documented header is absent.
         AuthenticationError: there is no valid identity.
+        RateLimitedError: the caller asks too often.
     """
     del x_user_id  # stands here for the OpenAPI document; the identity reads the headers itself
     caller = await identified(request)
     if caller is not None:
         request.state.caller = caller  # for the audit log, which stands around the routes
+        await state_of(request).rates.request(caller.user_id)
         return caller
     identity = state_of(request).identity
     if identity.required_header:
@@ -129,8 +133,32 @@ def allowed(needed: Capability) -> Callable[[Request, Caller], Caller]:
     return caller_with
 
 
+async def searching(
+    request: Request, caller: Annotated[Caller, Depends(allowed(Capability.READ))]
+) -> AsyncIterator[Caller]:
+    """Let a caller search while there is a place for it.
+
+    Raises:
+        QuotaExceededError: the caller searches too often or too much at once.
+    """
+    async with state_of(request).rates.search(caller.user_id):
+        yield caller
+
+
+def for_the_whole(caller: Annotated[Caller, Depends(allowed(Capability.ADMIN))]) -> Caller:
+    """Let callers pass whose key is for all knowledge bases: what follows is beyond any one.
+
+    A key for a few that could make keys, or point a credential elsewhere, would be one for all.
+    """
+    if caller.knowledge_bases is not None:
+        raise PermissionDeniedError("This needs a key for all knowledge bases.")
+    return caller
+
+
 CallerDep = Annotated[Caller, Depends(allowed(Capability.READ))]
 WriterDep = Annotated[Caller, Depends(allowed(Capability.WRITE))]
 AdminDep = Annotated[Caller, Depends(allowed(Capability.ADMIN))]
+WholeAdminDep = Annotated[Caller, Depends(for_the_whole)]
+SearcherDep = Annotated[Caller, Depends(searching)]
 ServiceDep = Annotated[KnowledgeBaseService, Depends(current_service)]
 CredentialsDep = Annotated[CredentialParts, Depends(current_credentials)]

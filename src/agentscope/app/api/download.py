@@ -93,6 +93,7 @@ async def _viewer(
     if caller is None:
         header = state_of(request).identity.header
         raise AuthenticationError(f"{header} header or download token is required.")
+    await state_of(request).rates.request(caller.user_id)
     check_reach(caller, request)
     return caller.user_id
 

@@ -33,6 +33,8 @@ STATUS_OF: Mapping[type[errors.AgentScopeError], int] = {
     errors.TooLargeError: 413,
     errors.UnknownProviderError: 400,
     errors.QuotaExceededError: 429,
+    # Waiting frees no room, and what repeats requests by itself on 429 must not go on.
+    errors.StorageQuotaExceededError: 403,
     errors.AuthenticationError: 401,
     errors.PermissionDeniedError: 403,
     errors.ParseError: 422,
@@ -69,22 +71,30 @@ def status_of(error: errors.AgentScopeError) -> int:
 
 
 def problem(
-    status: int, detail: Any, code: str | None = None, headers: Mapping[str, str] | None = None
+    status: int,
+    detail: Any,
+    code: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    *,
+    details: Mapping[str, Any] | None = None,
 ) -> Response:
     """Return an error answer."""
     body = {"detail": detail, "code": code or _CODE_OF_STATUS.get(status, "error")}
+    if details:
+        body["details"] = dict(details)
     return json_response(body, status, headers=headers)
 
 
 def answer(error: errors.AgentScopeError) -> Response:
     """Return the answer for one of our errors."""
     status, headers = status_of(error), {}
-    if isinstance(error, errors.QuotaExceededError):
+    details = error.details if isinstance(error, errors.QuotaExceededError) else None
+    if isinstance(error, errors.QuotaExceededError) and status == 429:
         headers["Retry-After"] = str(error.retry_after_seconds)
     if isinstance(error, errors.UpstreamError) and error.retry_after_seconds is not None:
         headers["Retry-After"] = str(max(1, round(error.retry_after_seconds)))
     detail = INTERNAL if status == 500 else safe_text(error.message)
-    return problem(status, detail, error.code, headers)
+    return problem(status, detail, error.code, headers, details=details)
 
 
 def validation_problem(raw: Iterable[Any], *, prefix: tuple[str, ...] = ()) -> Response:

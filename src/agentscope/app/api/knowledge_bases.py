@@ -69,8 +69,7 @@ async def get_parameters_schema(caller: CallerDep) -> Response:
 @router.get("/supported_content_types", response_model=shapes.SupportedContentTypesResponse)
 async def get_supported_content_types(caller: CallerDep, service: ServiceDep) -> Response:
     """List the file types that can be read here, and the limits."""
-    del caller
-    return json_response(await capabilities(service))
+    return json_response(await capabilities(service, caller.user_id))
 
 
 @router.post("/", status_code=201, response_model=shapes.CreateKnowledgeBaseResponse)

@@ -35,6 +35,7 @@ class _Part:
     name: str = ""
     filename: str | None = None
     declared_type: str | None = None
+    begins_at: int | None = None  # place of its first byte in the network chunk that holds it
     headers: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -101,6 +102,8 @@ class _Events:
                 part.declared_type = value.strip()[:200]
 
     def _data(self, data: bytes, start: int, end: int) -> None:
+        if self._part.begins_at is None:
+            self._part.begins_at = start
         self.queue.append((self._part, data[start:end]))
 
     def _part_end(self) -> None:
@@ -116,11 +119,14 @@ class UploadForm:
     def __init__(self, request: Request, limits: ServiceLimits, *, idle_seconds: float) -> None:
         self._stream = request.stream().__aiter__()
         self._boundary = _boundary(request.headers.get("content-type", ""))
+        self._length = _length(request.headers.get("content-length", ""))
+        self._taken = 0
         self._limits = limits
         self._idle_seconds = idle_seconds
         self._events = _Events()
         self._values: dict[str, bytes] = {}
         self._file: _Part | None = None
+        self._file_at: int | None = None
         self._pending: deque[bytes] = deque()
         self._file_ended = False
         self._body_ended = False
@@ -135,6 +141,17 @@ class UploadForm:
     def declared_type(self) -> str | None:
         """The media type of the file's part."""
         return self._file.declared_type if self._file else None
+
+    @property
+    def expected_bytes(self) -> int | None:
+        """The most that the file can hold, as the length of the request says; None: it says none.
+
+        Exact if nothing follows the file in the form. Known once the form began.
+        """
+        if self._length is None or self._file_at is None or self._boundary is None:
+            return None
+        end = len(self._boundary) + len(b"\r\n----")
+        return max(0, self._length - self._file_at - end)
 
     async def begin(self) -> None:
         """Read until the file begins.
@@ -204,6 +221,7 @@ class UploadForm:
         except FormParserError as exc:
             raise InvalidInputError("The form data is not valid.") from exc
         self._sort()
+        self._taken += len(chunk)
         return True
 
     def _finish(self) -> None:
@@ -222,6 +240,7 @@ class UploadForm:
     def _take_file(self, part: _Part, data: bytes | None) -> None:
         if self._file is None:
             self._file = part
+            self._file_at = self._taken + (part.begins_at or 0)
         if part is not self._file:
             raise InvalidInputError("One request uploads one file.")
         if data:
@@ -240,6 +259,10 @@ def _boundary(content_type: str) -> bytes | None:
     if kind != b"multipart/form-data" or not boundary or len(boundary) > 200:
         return None
     return boundary
+
+
+def _length(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
 def _missing_file() -> RequestValidationError:

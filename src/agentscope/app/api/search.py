@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Response
 
-from agentscope.app.api.deps import CallerDep, ServiceDep, check_reach_of
+from agentscope.app.api.deps import SearcherDep, ServiceDep, check_reach_of
 from agentscope.app.api.responses import json_response
 from agentscope.app.api.schemas.search import (
     SearchKnowledgeBaseRequest,
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/knowledge_bases", tags=["search"])
 
 @router.post("/search", response_model=SearchKnowledgeBasesResponse)
 async def post_search_across(
-    caller: CallerDep, service: ServiceDep, body: SearchKnowledgeBasesRequest
+    caller: SearcherDep, service: ServiceDep, body: SearchKnowledgeBasesRequest
 ) -> Response:
     """Search several knowledge bases at once."""
     check_reach_of(caller, body.knowledge_base_ids)
@@ -35,7 +35,7 @@ async def post_search_across(
 
 @router.post("/{knowledge_base_id}/search", response_model=SearchKnowledgeBaseResponse)
 async def post_search(
-    caller: CallerDep,
+    caller: SearcherDep,
     service: ServiceDep,
     knowledge_base_id: str,
     body: SearchKnowledgeBaseRequest,

@@ -62,7 +62,13 @@ async def post_document(
     try:
         await open_knowledge_base(service, caller.user_id, knowledge_base_id, edit=True)
         await form.begin()
-        result = await upload(service, caller.user_id, knowledge_base_id, form)
+        result = await upload(
+            service,
+            caller.user_id,
+            knowledge_base_id,
+            form,
+            expected_bytes=form.expected_bytes,
+        )
     except Exception:
         await form.discard()
         raise

@@ -10,6 +10,7 @@ KNOWLEDGE_BASES = "knowledge_bases"
 DOCUMENTS = "documents"
 STORED_BYTES = "stored_bytes"
 PENDING = "pending"
+QUOTAS = (PENDING, DOCUMENTS, KNOWLEDGE_BASES, STORED_BYTES)
 
 _SENTENCES = {
     KNOWLEDGE_BASES: "The quota of {limit} knowledge bases is used up. Delete one you do not need, "
@@ -22,17 +23,16 @@ _SENTENCES = {
 
 
 def limit_of(limits: Limits, quota: str) -> int:
-    """Return the limit of a quota; 0 is none, except for `pending`, which always has one."""
+    """Return the limit of a quota; 0: there is none."""
     found: int = getattr(limits, f"{quota}_per_user")
     return found
 
 
 def exceeded(usage: Usage, limits: Limits, *, adds: Usage) -> QuotaExceededError | None:
     """Return the error if `usage` does not leave room for what `adds` would add."""
-    for quota in (PENDING, DOCUMENTS, KNOWLEDGE_BASES, STORED_BYTES):
+    for quota in QUOTAS:
         added, used, limit = getattr(adds, quota), getattr(usage, quota), limit_of(limits, quota)
-        unlimited = limit == 0 and quota != PENDING
-        if added > 0 and not unlimited and used + added > limit:
+        if added > 0 and limit and used + added > limit:
             return refusal(quota, limit=limit, used=used)
     return None
 

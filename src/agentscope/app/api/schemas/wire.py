@@ -20,6 +20,9 @@ class ErrorBody(BaseModel):
 
     detail: str | list[Problem]
     code: str
+    details: dict[str, Any] | None = Field(
+        default=None, description="Of a quota: which one, its limit and what is used of it."
+    )
 
 
 class EmbeddingModelConfigBody(BaseModel):

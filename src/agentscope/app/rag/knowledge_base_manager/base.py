@@ -6,6 +6,7 @@ purged. Deleting never needs the embedding model. Collection names are never use
 """
 
 import abc
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime
@@ -39,6 +40,7 @@ class KnowledgeBaseManagerBase(abc.ABC):
         self.vector_store = vector_store
         self.store: RunVectorStore = as_run_store(vector_store)
         self.policy = Policy()
+        self.policy_of: Callable[[str], Awaitable[Policy]] | None = None
         self.embedding_models: EmbeddingModels = no_models
         self._stack = AsyncExitStack()
 

@@ -53,7 +53,8 @@ class RecordedManager(KnowledgeBaseManagerBase):
             "search_mode": DEFAULT_SEARCH_MODE,
             "fingerprint": fingerprint_fields(await model.fingerprint()),
         }
-        record = await self.storage.knowledge_bases.create(user_id, fields, policy=self.policy)
+        policy = self.policy if self.policy_of is None else await self.policy_of(user_id)
+        record = await self.storage.knowledge_bases.create(user_id, fields, policy=policy)
         try:
             await self.store.create_collection(record.collection_name, config.dimensions)
             active = await self.storage.knowledge_bases.apply(record.id, moves.activate)

@@ -19,16 +19,21 @@ class Capabilities:
     limits: Mapping[str, int]
 
 
-async def capabilities(service: KnowledgeBaseService) -> Capabilities:
-    """Return what can be read: by this process if it indexes or was told, else by the workers."""
+async def capabilities(service: KnowledgeBaseService, user_id: str) -> Capabilities:
+    """Return what can be read: by this process if it indexes or was told, else by the workers.
+
+    The limits are those of the user; of what is counted per user, 0 is no limit.
+    """
     if service.parsers is not None:
         types = service.parsers.supported_media_types()
         extensions = service.parsers.supported_extensions()
     else:
         types, extensions = _merged(await service.storage.registry.list(ADVERTISED_TYPES_PREFIX))
+    policy = await service.plans.policy(user_id, service.policy)
+    own = asdict(await service.plans.service_limits(user_id, service.limits))
     limits = {
-        **asdict(service.limits),
-        "pending_per_user": service.policy.limits.pending_per_user,
+        **{name: value for name, value in own.items() if value is not None},
+        "pending_per_user": policy.limits.pending_per_user,
     }
     return Capabilities(types, extensions, limits)
 

@@ -10,6 +10,7 @@ from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.chunker_choices import ChunkerChoices
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.rag.service.limits import ServiceLimits
+from agentscope.app.rag.service.plans import TenantPlans
 from agentscope.app.rag.service.previewer import Previewer
 from agentscope.app.records import Policy
 from agentscope.app.storage.base import StorageBase
@@ -50,6 +51,7 @@ class KnowledgeBaseService:
     """None: this process does not index and was told no parsers, workers say what they take."""
     chunkers: ChunkerChoices
     policy: Policy = field(default_factory=Policy)
+    plans: TenantPlans = field(default_factory=TenantPlans)
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     access: ResourceAccessPolicyBase = field(default_factory=SharedByOwners)
     download_keys: tuple[bytes, ...] = ()

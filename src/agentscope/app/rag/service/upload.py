@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,14 +13,15 @@ from agentscope.app.rag.service.hints import hint_cancel, hint_index
 from agentscope.app.rag.service.names import clean_filename
 from agentscope.app.rag.service.opening import open_knowledge_base
 from agentscope.app.rag.service.parts import KnowledgeBaseService
-from agentscope.app.records import DocumentRecord, OnDuplicate, UploadResult
-from agentscope.app.storage.verbs import abandon_upload, extend_upload
+from agentscope.app.records import DocumentRecord, OnDuplicate, Policy, UploadResult
+from agentscope.app.storage.verbs import abandon_upload, extend_upload, reserve_upload
 from agentscope.errors import (
     AgentScopeError,
     DuplicateDocumentError,
     InvalidInputError,
     KnowledgeBaseNotFoundError,
     NotReadyError,
+    StorageQuotaExceededError,
     TooLargeError,
     UpstreamError,
 )
@@ -29,6 +30,11 @@ from agentscope.rag.parser.media_types import charset_of, plain_media_type
 from agentscope.rag.parser.registry import HEAD_BYTES
 
 logger = logging.getLogger(__name__)
+
+UNANNOUNCED_BYTES = 1024 * 1024  # what a file of unknown length brings before it is judged
+SET_ASIDE_STEP = 16 * 1024 * 1024
+SMALLEST_STEP = 64 * 1024
+FORM_BYTES = 2 * 1024 * 1024  # more than all that stands around a file in its form
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +66,25 @@ class IncomingFile(Protocol):
 
 
 class _Meter:
-    """Counts and hashes what passes, keeps the upload alive, and stops it at the limit.
+    """Counts and hashes what passes, keeps the upload alive, and stops it at limit and quota.
 
     `sent_at` is the loop time before the request that began the upload was sent: from it counts
-    how long the storage keeps the upload.
+    how long the storage keeps the upload. `policy` is that of the owner.
     """
 
     def __init__(
-        self, service: KnowledgeBaseService, document: DocumentRecord, sent_at: float
+        self,
+        service: KnowledgeBaseService,
+        document: DocumentRecord,
+        sent_at: float,
+        policy: Policy,
     ) -> None:
         self._service = service
         self._document = document
         self._sent_at = sent_at
+        self.policy = policy
+        self._set_aside = max(document.size, UNANNOUNCED_BYTES)
+        self._step = SET_ASIDE_STEP
         self._hash = hashlib.sha256()
         self.size = 0
         self.head = b""
@@ -85,16 +98,31 @@ class _Meter:
         async for chunk in chunks:
             self.size += len(chunk)
             if self.size > limit:
-                raise TooLargeError(f"The file is larger than the limit of {limit} bytes.")
+                raise _too_large(self._service)
             if len(self.head) < HEAD_BYTES:
                 self.head += chunk[: HEAD_BYTES - len(self.head)]
             self._hash.update(chunk)
+            await self._make_room()
             await self._keep_alive()
             yield chunk
         # ◆ upload_deadline: the blob gets its name only after this; were the upload given up
         # meanwhile and purged for good, nobody would ever remove the blob.
         if self._age() >= self._lifetime():
             raise NotReadyError("The upload took too long and was given up.")
+
+    async def _make_room(self) -> None:
+        """Set bytes aside for a file of unknown length: in steps, smaller ones near the quota."""
+        while self.policy.limits.stored_bytes_per_user and self.size > self._set_aside:
+            sent_at = asyncio.get_running_loop().time()
+            documents, wanted = self._service.storage.documents, self.size + self._step
+            try:
+                await reserve_upload(documents, self._document.id, size=wanted, policy=self.policy)
+            except StorageQuotaExceededError:
+                if self._step == 0:
+                    raise
+                self._step = self._step // 2 if self._step > SMALLEST_STEP else 0
+            else:
+                self._set_aside, self._sent_at = wanted, sent_at
 
     def _age(self) -> float:
         return asyncio.get_running_loop().time() - self._sent_at
@@ -119,39 +147,51 @@ class _Meter:
 
 
 async def upload(
-    service: KnowledgeBaseService, viewer_id: str, knowledge_base_id: str, file: IncomingFile
+    service: KnowledgeBaseService,
+    viewer_id: str,
+    knowledge_base_id: str,
+    file: IncomingFile,
+    *,
+    expected_bytes: int | None = None,
 ) -> UploadResult:
     """Store the file and queue it for indexing; whatever fails or is cancelled leaves nothing.
+
+    What is expected (at most; None: nobody knows) is set aside before the first byte, so that of
+    parallel uploads those fail at once for which there is no room.
 
     Raises:
         KnowledgeBaseNotFoundError, PermissionDeniedError: it cannot be changed by this viewer.
         TooLargeError, UnsupportedMediaTypeError, InvalidInputError: the file is not taken.
-        QuotaExceededError: too much waits already.
+        QuotaExceededError: too much waits already, or the owner has no room for it.
         DuplicateDocumentError: the same content is there and duplicates are to be refused.
         NotReadyError: the upload took too long.
     """
+    if expected_bytes is not None and expected_bytes > service.limits.upload_bytes + FORM_BYTES:
+        raise _too_large(service)
     opened = await open_knowledge_base(service, viewer_id, knowledge_base_id, edit=True)
     owner, kb = opened.record.user_id, opened.record.id
     filename = clean_filename(file.filename, max_chars=service.limits.filename_chars)
+    policy = await service.plans.policy(owner, service.policy)
     document_id = new_id()
     key = f"kb/{kb}/{document_id}/1"
-    intent = {
+    intent: dict[str, Any] = {
         "id": document_id,
         "filename": filename,
         "blob_uri": service.blobs.uri(key),
         "trace": tracing.traceparent(),
     }
     sent_at = asyncio.get_running_loop().time()
-    document = await service.storage.documents.begin_upload(
-        owner, kb, intent, policy=service.policy
-    )
-    try:
-        meter = _Meter(service, document, sent_at)
-        result = await _receive(service, document, key, file, meter)
-    except BaseException as exc:
-        observe.UPLOADS.labels("refused").inc()
-        await _give_up(service, document, exc)
-        raise
+    if policy.limits.stored_bytes_per_user:
+        intent["size"] = _announced(service, expected_bytes)
+    with _told_to(viewer_id, owner):
+        document = await service.storage.documents.begin_upload(owner, kb, intent, policy=policy)
+        try:
+            meter = _Meter(service, document, sent_at, policy)
+            result = await _receive(service, document, key, file, meter)
+        except BaseException as exc:
+            observe.UPLOADS.labels("refused").inc()
+            await _give_up(service, document, exc)
+            raise
     observe.UPLOADS.labels("stored" if result.stored else "duplicate").inc()
     if result.stored:
         observe.UPLOAD_BYTES.inc(result.document.size)
@@ -160,6 +200,29 @@ async def upload(
     logger.info("document_stored" if result.stored else "document_skipped", extra=fields)
     await _after(service, result)
     return result
+
+
+def _too_large(service: KnowledgeBaseService) -> TooLargeError:
+    limit = service.limits.upload_bytes
+    return TooLargeError(f"The file is larger than the limit of {limit} bytes.")
+
+
+def _announced(service: KnowledgeBaseService, expected_bytes: int | None) -> int:
+    return min(expected_bytes or 0, service.limits.upload_bytes)
+
+
+@contextlib.contextmanager
+def _told_to(viewer_id: str, owner: str) -> Iterator[None]:
+    """Keep the figures of an owner from those who upload into a shared knowledge base."""
+    try:
+        yield
+    except StorageQuotaExceededError as exc:
+        if viewer_id == owner:
+            raise
+        raise StorageQuotaExceededError(
+            "The owner of the knowledge base has no room for this.",
+            details={"quota": exc.details.get("quota")},
+        ) from exc
 
 
 async def _receive(
@@ -182,7 +245,7 @@ async def _receive(
         "report": {"routing_note": note} if note else {},
     }
     return await service.storage.documents.commit_upload(
-        document.id, stored=stored, on_duplicate=fields.on_duplicate, policy=service.policy
+        document.id, stored=stored, on_duplicate=fields.on_duplicate, policy=meter.policy
     )
 
 

@@ -28,7 +28,7 @@ def check(commit: Commit, user_id: str, limits: Limits, adds: Usage) -> None:
     keys = commit.keys
     for name, counters in _COUNTERS.items():
         limit, added = quota.limit_of(limits, name), getattr(adds, name)
-        if added > 0 and (limit or name == quota.PENDING):
+        if added > 0 and limit:
             commit.check_sum(keys.user(user_id), counters, limit - added)
     if adds.knowledge_bases and limits.knowledge_bases_per_user:
         most = limits.knowledge_bases_per_user - adds.knowledge_bases
