@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import ValidationError
 
-from agentscope.app.api.deps import AdminDep, CredentialsDep
+from agentscope.app.api.deps import CredentialsDep, WholeAdminDep
 from agentscope.app.api.errors import invalid_payload
 from agentscope.app.api.responses import json_response, no_content
 from agentscope.app.api.schemas import credentials as shapes
@@ -38,7 +38,7 @@ async def get_schemas() -> Response:
 
 
 @router.get("/", response_model=shapes.ListCredentialsResponse)
-async def get_credentials(caller: AdminDep, credentials: CredentialsDep) -> Response:
+async def get_credentials(caller: WholeAdminDep, credentials: CredentialsDep) -> Response:
     """List the caller's credentials, secrets masked."""
     found = await list_credentials(credentials, caller.user_id)
     return json_response(
@@ -48,7 +48,7 @@ async def get_credentials(caller: AdminDep, credentials: CredentialsDep) -> Resp
 
 @router.post("/", status_code=201, response_model=shapes.CreateCredentialResponse)
 async def post_credential(
-    caller: AdminDep, credentials: CredentialsDep, body: shapes.CredentialPayloadRequest
+    caller: WholeAdminDep, credentials: CredentialsDep, body: shapes.CredentialPayloadRequest
 ) -> Response:
     """Store a credential; its secrets are encrypted."""
     try:
@@ -60,7 +60,7 @@ async def post_credential(
 
 @router.post("/test", response_model=shapes.TryCredentialResponse)
 async def post_test(
-    caller: AdminDep, credentials: CredentialsDep, body: shapes.CredentialPayloadRequest
+    caller: WholeAdminDep, credentials: CredentialsDep, body: shapes.CredentialPayloadRequest
 ) -> Response:
     """Try a credential that is not stored yet."""
     return await _tried(try_credential(credentials, caller.user_id, body.data))
@@ -68,7 +68,7 @@ async def post_test(
 
 @router.post("/{credential_id}/test", response_model=shapes.TryCredentialResponse)
 async def post_stored_test(
-    caller: AdminDep,
+    caller: WholeAdminDep,
     credentials: CredentialsDep,
     credential_id: str,
     body: shapes.TryCredentialRequest | None = None,
@@ -90,7 +90,7 @@ async def _tried(attempt: Awaitable[None]) -> Response:
 
 @router.patch("/{credential_id}", response_model=shapes.CredentialView)
 async def patch_credential(
-    caller: AdminDep,
+    caller: WholeAdminDep,
     credentials: CredentialsDep,
     credential_id: str,
     body: shapes.CredentialPayloadRequest,
@@ -105,7 +105,7 @@ async def patch_credential(
 
 @router.delete("/{credential_id}", status_code=204, response_class=Response)
 async def remove_credential(
-    caller: AdminDep,
+    caller: WholeAdminDep,
     credentials: CredentialsDep,
     credential_id: str,
     only_if_unused: Annotated[

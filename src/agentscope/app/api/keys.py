@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field, StringConstraints
 
-from agentscope.app.api.deps import AdminDep, CredentialsDep
+from agentscope.app.api.deps import CredentialsDep, WholeAdminDep
 from agentscope.app.api.operator import operator_with_key
 from agentscope.app.api.responses import json_response, no_content
 from agentscope.app.api.views import timestamp
@@ -65,7 +65,7 @@ class ListApiKeysResponse(BaseModel):
 
 @router.post("/", status_code=201, response_model=NewApiKeyView)
 async def post_api_key(
-    caller: AdminDep, credentials: CredentialsDep, body: CreateApiKeyRequest
+    caller: WholeAdminDep, credentials: CredentialsDep, body: CreateApiKeyRequest
 ) -> Response:
     """Make a key of the caller; its text is in this answer and nowhere else."""
     key, text = await ApiKeys(credentials.storage).create(caller.user_id, _wanted(body))
@@ -73,14 +73,16 @@ async def post_api_key(
 
 
 @router.get("/", response_model=ListApiKeysResponse)
-async def get_api_keys(caller: AdminDep, credentials: CredentialsDep) -> Response:
+async def get_api_keys(caller: WholeAdminDep, credentials: CredentialsDep) -> Response:
     """List the caller's keys."""
     keys = await ApiKeys(credentials.storage).list(caller.user_id)
     return json_response({"api_keys": [_view(key) for key in keys], "total": len(keys)})
 
 
 @router.post("/{api_key_id}/rotate", response_model=NewApiKeyView)
-async def post_rotation(caller: AdminDep, credentials: CredentialsDep, api_key_id: str) -> Response:
+async def post_rotation(
+    caller: WholeAdminDep, credentials: CredentialsDep, api_key_id: str
+) -> Response:
     """Give a key a new secret; the old one opens nothing from now on."""
     key, text = await ApiKeys(credentials.storage).rotate(caller.user_id, api_key_id)
     return json_response({**_view(key), "key": text})
@@ -88,7 +90,7 @@ async def post_rotation(caller: AdminDep, credentials: CredentialsDep, api_key_i
 
 @router.delete("/{api_key_id}", status_code=204, response_class=Response)
 async def remove_api_key(
-    caller: AdminDep, credentials: CredentialsDep, api_key_id: str
+    caller: WholeAdminDep, credentials: CredentialsDep, api_key_id: str
 ) -> Response:
     """Revoke a key; it opens nothing from now on."""
     await ApiKeys(credentials.storage).revoke(caller.user_id, api_key_id)
