@@ -69,6 +69,7 @@ class Settings:
     allow_private_addresses: bool = _setting(
         True, "Let credentials point at loopback and private addresses."
     )
+    sharing: bool = _setting(True, "Let owners share knowledge bases with other users by name.")
     ui: bool = _setting(True, "Serve the web app at `/`.")
     index: bool = _setting(True, "Index in the process of `serve`, too, and not in workers only.")
     postgres: str | None = _setting(

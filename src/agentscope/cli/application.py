@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from agentscope.app.access import DenyAllResourceAccessPolicy
 from agentscope.app.auth.api_keys import ApiKeyIdentity
 from agentscope.app.auth.base import IdentityBase
 from agentscope.app.auth.header import HeaderIdentity
@@ -47,6 +48,7 @@ def application(settings: Settings, place: Place, **options: Any) -> "FastAPI":
         local_embedding=settings.local_embedding,
         reranker=reranker_of(settings),
         allow_url=egress(settings).check,
+        resource_access_policy=None if settings.sharing else DenyAllResourceAccessPolicy(),
         scratch=place.directory.scratch,
         sole_owner=place.sole_owner,
         **{"ui": settings.ui, **options},
