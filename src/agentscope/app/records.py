@@ -355,6 +355,8 @@ class ClaimBatch:
 PAUSED_USER = "paused/user/"
 PAUSED_KNOWLEDGE_BASE = "paused/knowledge_base/"
 """Before an id: the registry entry that keeps workers from taking documents of that owner."""
+PROVIDER_RESTS = "rests/provider/"
+"""Before the id of a knowledge base: the entry that tells why workers leave it alone a while."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from agentscope.app.api import (
     knowledge_bases,
     limits,
     metrics,
+    migrations,
     openapi,
     operator,
     operator_view,
@@ -132,6 +133,7 @@ def _routers(options: WebOptions) -> list[APIRouter]:
         routers += [
             portability.router,
             knowledge_bases.router,
+            migrations.router,
             limits.router,
             shares.router,
             events.router,

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from agentscope.app.generations import EmbeddingModelConfig, Migration
 from agentscope.app.rag.service.credentials import CredentialDetails
 from agentscope.app.rag.service.details import KnowledgeBaseDetails
 from agentscope.app.records import DocumentRecord, DocumentStatus
@@ -22,13 +23,7 @@ def knowledge_base_view(details: KnowledgeBaseDetails) -> dict[str, Any]:
         "id": record.id,
         "name": record.name,
         "description": record.description,
-        "embedding_model_config": {
-            "type": model.type,
-            "credential_id": model.credential_id,
-            "model": model.model,
-            "dimensions": model.dimensions,
-            "parameters": dict(model.parameters),
-        },
+        "embedding_model_config": model_view(model),
         "chunker_config": chunker
         and {"type": chunker.type, "parameters": dict(chunker.parameters)},
         "created_at": timestamp(record.created_at),
@@ -42,7 +37,41 @@ def knowledge_base_view(details: KnowledgeBaseDetails) -> dict[str, Any]:
         "status_counts": {name: counts.by_status.get(name, 0) for name in VISIBLE_STATUSES},
         "search_mode": record.search_mode,
         "generation": record.generation,
+        "migration": migration_view(record.migration),
         "paused_reason": details.paused_reason,
+    }
+
+
+def model_view(model: EmbeddingModelConfig) -> dict[str, Any]:
+    """Return the choice of a model."""
+    return {
+        "type": model.type,
+        "credential_id": model.credential_id,
+        "model": model.model,
+        "dimensions": model.dimensions,
+        "parameters": dict(model.parameters),
+    }
+
+
+def migration_view(migration: Migration | None) -> dict[str, Any] | None:
+    """Return the change of a model that is under way."""
+    if migration is None:
+        return None
+    failure, due_at = migration.failure, migration.due_at
+    waits = failure is not None and migration.run_id is None and due_at is not None
+    return {
+        "generation": migration.generation,
+        "embedding_model_config": model_view(migration.embedding_model_config),
+        "progress": {
+            "stage": str(migration.phase),
+            "done": migration.done,
+            "total": max(migration.total, migration.done),
+            "unit": "document",
+        },
+        "error": failure
+        and {"code": failure.code, "message": failure.message, "retryable": failure.retryable},
+        "started_at": timestamp(migration.started_at),
+        "next_attempt_at": timestamp(due_at) if waits and due_at is not None else None,
     }
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from agentscope.app.api.schemas.credentials import CredentialView
+from agentscope.app.api.schemas.migrations import MigrationView
 from agentscope.app.api.schemas.wire import (
     ChunkerConfigBody,
     EmbeddingModelConfigBody,
@@ -76,6 +77,7 @@ class KnowledgeBaseView(BaseModel):
     status_counts: StatusCounts
     search_mode: SearchModeName
     generation: int
+    migration: MigrationView | None
     paused_reason: str | None
 
 

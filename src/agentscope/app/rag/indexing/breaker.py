@@ -29,8 +29,8 @@ class Breaker:
         self._clock = clock
         self._circuits: dict[tuple[str, str], _Circuit] = {}
 
-    def failed(self, knowledge_base: KnowledgeBaseRecord) -> None:
-        """Note a failure of the provider that may pass."""
+    def failed(self, knowledge_base: KnowledgeBaseRecord) -> float:
+        """Note a failure of the provider that may pass; return for how long it is left alone."""
         if len(self._circuits) >= MAX_CREDENTIALS:
             self._circuits.clear()
         circuit = self._circuits.setdefault(_key(knowledge_base), _Circuit())
@@ -40,6 +40,7 @@ class Breaker:
         if circuit.failures >= FAILURES_TO_OPEN and circuit.closed_from <= now:
             circuit.closed_from = now + circuit.pause_seconds
             circuit.pause_seconds = min(LONGEST_PAUSE_SECONDS, circuit.pause_seconds * 2)
+        return max(0.0, circuit.closed_from - now)
 
     def paused(self, knowledge_base: KnowledgeBaseRecord, seconds: float) -> None:
         """Note that the provider must not be asked for a while; nothing failed."""

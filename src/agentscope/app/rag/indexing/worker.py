@@ -9,6 +9,7 @@ import contextlib
 import logging
 import random
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 from agentscope import logs, observe, tracing
@@ -16,7 +17,13 @@ from agentscope.app.rag.indexing.breaker import Breaker
 from agentscope.app.rag.indexing.lease import Lease
 from agentscope.app.rag.indexing.pipeline import Attempt, Indexed, Pipeline
 from agentscope.app.rag.indexing.retries import Action, describe, judge, waiting_time, waits
-from agentscope.app.records import Claim, DocumentRecord, KnowledgeBaseRecord, Policy
+from agentscope.app.records import (
+    PROVIDER_RESTS,
+    Claim,
+    DocumentRecord,
+    KnowledgeBaseRecord,
+    Policy,
+)
 from agentscope.app.storage.base import StorageBase
 from agentscope.app.storage.verbs import RunWriter
 from agentscope.clock import Clock
@@ -193,10 +200,8 @@ class IndexWorker:
         """Hand back without counting the attempt: what it waits for is no fault of the document."""
         delay = waiting_time(error, self._rng)
         reason = describe(error, attempt.stage)
-        if isinstance(error, EmbeddingPausedError):
-            self.breaker.paused(attempt.claim.knowledge_base, delay.total_seconds())
         fields = {**log_fields(attempt.document), "error_code": reason.code}
-        observe.RUNS.labels("waiting", reason.code).inc()
+        attempt.ended("waiting", reason.code)
         logger.info("run_waits", extra={**fields, "delay_seconds": delay.total_seconds()})
 
         async def send() -> DocumentRecord:
@@ -204,13 +209,30 @@ class IndexWorker:
 
         await self._insist(attempt.lease, send)
         await self._remove_own_run(attempt, self._request_seconds)
+        if isinstance(error, EmbeddingPausedError):
+            self.breaker.paused(attempt.claim.knowledge_base, delay.total_seconds())
+            await self._tell_rest(attempt.claim.knowledge_base, reason.message, delay)
+
+    async def _tell_rest(
+        self, knowledge_base: KnowledgeBaseRecord, reason: str, rest: timedelta
+    ) -> None:
+        """Let users see why documents wait that no worker takes meanwhile."""
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(self._request_seconds):
+                await self._storage.registry.put(
+                    f"{PROVIDER_RESTS}{knowledge_base.id}",
+                    {"reason": reason},
+                    ttl=max(rest, timedelta(seconds=1)),
+                )
 
     async def _failed(self, attempt: Attempt, error: BaseException) -> None:
         document, writer = attempt.document, attempt.lease.writer
         limits = self._policy.limits
         verdict = judge(error, document, stage=attempt.stage, limits=limits, rng=self._rng)
         if isinstance(error, EmbeddingError) and error.retryable:
-            self.breaker.failed(attempt.claim.knowledge_base)
+            rest = timedelta(seconds=self.breaker.failed(attempt.claim.knowledge_base))
+            if rest:
+                await self._tell_rest(attempt.claim.knowledge_base, error.message, rest)
         self._log_failure(attempt, error, verdict.action)
 
         async def send() -> DocumentRecord:

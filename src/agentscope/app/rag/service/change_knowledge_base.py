@@ -64,12 +64,18 @@ def _check_pinned(record: KnowledgeBaseRecord, changes: KnowledgeBaseChanges) ->
     """Refuse what would leave documents cut or embedded in two ways, instead of ignoring it."""
     chunker = record.chunker_config
     pinned = [
-        ("embedding model", asdict(record.embedding_model_config), changes.embedding_model_config),
-        ("chunker", asdict(chunker) if chunker else {}, changes.chunker_config),
+        (
+            asdict(record.embedding_model_config),
+            changes.embedding_model_config,
+            "The embedding model of a knowledge base is changed by a migration.",
+        ),
+        (
+            asdict(chunker) if chunker else {},
+            changes.chunker_config,
+            "The chunker of a knowledge base cannot be changed; create another knowledge base "
+            "and upload the documents into it.",
+        ),
     ]
-    for noun, kept, given in pinned:
+    for kept, given, sentence in pinned:
         if any(kept.get(name) != value for name, value in given.items()):
-            raise ConflictError(
-                f"The {noun} of a knowledge base cannot be changed; create another knowledge base "
-                "and upload the documents into it."
-            )
+            raise ConflictError(sentence)

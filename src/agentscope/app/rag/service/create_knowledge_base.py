@@ -44,11 +44,7 @@ async def create_knowledge_base(
     description = clean_text(
         wanted.description, what="description", max_chars=limits.description_chars
     )
-    config = wanted.embedding_model_config
-    if not 0 < config.dimensions <= limits.dimensions:
-        raise InvalidInputError(f"The dimensions must be between 1 and {limits.dimensions}.")
-    clean_name(config.model, what="model", max_chars=limits.name_chars)
-    config = await _with_known_credential(service, user_id, config)
+    config = await known_model_config(service, user_id, user_id, wanted.embedding_model_config)
     chunker = service.chunkers.config(wanted.chunker_config)
     record = await _create(
         service,
@@ -91,6 +87,25 @@ def _takes_chunker(create: object) -> bool:
     return "chunker_config" in parameters or any(
         parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()
     )
+
+
+async def known_model_config(
+    service: KnowledgeBaseService, viewer_id: str, owner_id: str, config: EmbeddingModelConfig
+) -> EmbeddingModelConfig:
+    """Return the configuration to record for a knowledge base of the owner.
+
+    Raises:
+        CredentialNotFoundError: the owner has no such credential.
+        UnknownProviderError: the provider is unknown or has no embedding models.
+        InvalidInputError: dimensions, model or type are not valid.
+    """
+    limits = service.limits
+    if not 0 < config.dimensions <= limits.dimensions:
+        raise InvalidInputError(f"The dimensions must be between 1 and {limits.dimensions}.")
+    clean_name(config.model, what="model", max_chars=limits.name_chars)
+    if viewer_id != owner_id and is_local(service.credentials, viewer_id, config.credential_id):
+        config = replace(config, credential_id=LOCAL_CREDENTIAL_ID)
+    return await _with_known_credential(service, owner_id, config)
 
 
 async def _with_known_credential(

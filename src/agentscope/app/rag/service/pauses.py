@@ -11,7 +11,12 @@ from typing import Any, Literal
 
 from agentscope.app.rag.service.hints import hint_look
 from agentscope.app.rag.service.parts import KnowledgeBaseService
-from agentscope.app.records import PAUSED_KNOWLEDGE_BASE, PAUSED_USER, KnowledgeBaseRecord
+from agentscope.app.records import (
+    PAUSED_KNOWLEDGE_BASE,
+    PAUSED_USER,
+    PROVIDER_RESTS,
+    KnowledgeBaseRecord,
+)
 from agentscope.app.storage.base import StorageBase
 from agentscope.errors import KnowledgeBaseNotFoundError, QuotaExceededError
 
@@ -79,9 +84,16 @@ async def resume(service: KnowledgeBaseService, kind: PauseKind, target_id: str)
 
 async def paused_reason(storage: StorageBase, user_id: str, knowledge_base_id: str) -> str | None:
     """Return why documents wait, in one sentence for the user; None if nothing is paused."""
-    names = (PAUSED_KNOWLEDGE_BASE + knowledge_base_id, PAUSED_USER + user_id)
-    entries = await asyncio.gather(*(storage.registry.get(name) for name in names))
-    return next((_sentence(entry) for entry in entries if entry is not None), None)
+    names = (
+        PAUSED_KNOWLEDGE_BASE + knowledge_base_id,
+        PAUSED_USER + user_id,
+        PROVIDER_RESTS + knowledge_base_id,
+    )
+    *paused, rests = await asyncio.gather(*(storage.registry.get(name) for name in names))
+    sentences = [_sentence(entry) for entry in paused if entry is not None]
+    if rests is not None:
+        sentences.append(str(rests["reason"]))
+    return sentences[0] if sentences else None
 
 
 async def paused_reasons(
@@ -89,8 +101,11 @@ async def paused_reasons(
 ) -> dict[str, str]:
     """Return the reasons of those knowledge bases that are paused, by id."""
     pauses = {(one.kind, one.id): one for one in await list_pauses(storage)}
+    resting = await storage.registry.list(PROVIDER_RESTS, limit=MAX_PAUSES)
     found: dict[str, str] = {}
-    for record in records if pauses else ():
+    for record in records if pauses or resting else ():
+        if (rests := resting.get(PROVIDER_RESTS + record.id)) is not None:
+            found[record.id] = str(rests["reason"])
         standing = pauses.get(("knowledge_base", record.id)) or pauses.get(
             ("tenant", record.user_id)
         )
