@@ -9,7 +9,7 @@ from typing import Any
 from agentscope.embedding.base import EmbeddingModelBase
 from agentscope.errors import EmbeddingCountError, VectorStoreError
 from agentscope.message.blocks import TextBlock
-from agentscope.rag.document import Chunk, Point, Run
+from agentscope.rag.document import Chunk, Point, Run, Vector
 from agentscope.rag.vector_store.base import RunVectorStore
 
 BATCH_CHUNKS = 64
@@ -154,6 +154,33 @@ class Insertion:
                 await asyncio.sleep(pause)
             else:
                 return
+
+
+def carried_points(
+    chunks: Iterable[Chunk],
+    vectors: Iterable[Vector],
+    document_id: str,
+    run: Run,
+    *,
+    knowledge_base_id: str,
+    after: Mapping[str, Any],
+) -> list[Point]:
+    """Return points of chunks that were embedded elsewhere; `after` overrides their metadata."""
+    return [
+        Point(
+            vector,
+            document_id,
+            run,
+            chunk.model_copy(
+                update={
+                    "content": _storable(chunk.content),
+                    "metadata": _storable({**chunk.metadata, **after}),
+                }
+            ),
+            knowledge_base_id,
+        )
+        for chunk, vector in zip(chunks, vectors, strict=True)
+    ]
 
 
 async def _each(chunks: Chunks) -> AsyncIterator[Chunk]:

@@ -24,7 +24,7 @@ from agentscope.rag.document import (
     Vector,
 )
 from agentscope.rag.highlight import highlight_terms, highlights
-from agentscope.rag.insertion import Chunks, Insertion, ProgressCallback
+from agentscope.rag.insertion import Chunks, Insertion, ProgressCallback, carried_points
 from agentscope.rag.reranking import MAX_RERANKED, Reranker, rerank
 from agentscope.rag.search import Query, Searcher, standing
 from agentscope.rag.vector_store.base import RunVectorStore, VectorStoreBase, equality_filter

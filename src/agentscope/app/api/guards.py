@@ -41,14 +41,14 @@ class NoSurprises:
 
 
 class BodyLimit:
-    """Stops bodies beyond the limit while they arrive; uploads have a limit of their own."""
+    """Stops bodies beyond the limit while they arrive; files have limits of their own."""
 
     def __init__(self, app: ASGIApp, *, limit: int) -> None:
         self.app = app
         self.limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_form(scope):
+        if scope["type"] != "http" or _is_form(scope) or _is_archive(scope):
             await self.app(scope, receive, send)
             return
         length = _header(scope, b"content-length")
@@ -102,3 +102,8 @@ def _name_of(host: str) -> str:
 def _is_form(scope: Scope) -> bool:
     kind = _header(scope, b"content-type").lower()
     return kind.startswith("multipart/form-data") and scope["method"] == "POST"
+
+
+def _is_archive(scope: Scope) -> bool:
+    path = str(scope["path"]).rstrip("/")
+    return scope["method"] == "POST" and path.endswith("/knowledge_bases/import")

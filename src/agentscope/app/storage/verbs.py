@@ -44,6 +44,35 @@ async def reserve_upload(
     await documents.apply(document_id, change, limits=policy.limits)
 
 
+async def adopt_upload(
+    documents: DocumentStorage,
+    document_id: str,
+    *,
+    stored: Mapping[str, Any],
+    duplicate_of: str | None,
+    owner: str,
+    run_id: str,
+    policy: Policy,
+) -> DocumentRecord:
+    """Accept an imported file; `owner` holds the run `run_id` from this moment on.
+
+    Raises:
+        QuotaExceededError: the bytes go beyond the quota of the user.
+        NotReadyError, KnowledgeBaseNotFoundError, DocumentNotFoundError: it was given up.
+    """
+    change = partial(
+        upload.adopt_upload,
+        stored=stored,
+        duplicate_of=duplicate_of,
+        owner=owner,
+        run_id=run_id,
+        policy=policy,
+    )
+    record = await documents.apply(document_id, change, limits=policy.limits)
+    assert record is not None, "accepting an upload never removes its record"
+    return record
+
+
 async def abandon_upload(documents: DocumentStorage, document_id: str, *, policy: Policy) -> None:
     """Give the upload up; nothing happens if it is gone already."""
     try:

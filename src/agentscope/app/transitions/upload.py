@@ -7,6 +7,7 @@ from typing import Any
 
 from agentscope.app.records import DocumentRecord, DocumentStatus, KnowledgeBaseRecord, Policy
 from agentscope.app.transitions.guards import require_active
+from agentscope.app.transitions.run import claim
 from agentscope.errors import NotReadyError
 
 
@@ -56,6 +57,36 @@ def commit_upload(
         due_at=now,
         duplicate_of=duplicate_of,
         progress_stage="waiting",
+    )
+
+
+def adopt_upload(
+    document: DocumentRecord,
+    knowledge_base: KnowledgeBaseRecord | None,
+    now: datetime,
+    *,
+    stored: Mapping[str, Any],
+    duplicate_of: str | None,
+    owner: str,
+    run_id: str,
+    policy: Policy,
+) -> DocumentRecord:
+    """Accept an imported file and give its uploader the run that brings the chunks along.
+
+    One step, so that no worker starts on it in between. If the importer dies, its lease ends and
+    a worker indexes the original.
+    """
+    accepted = commit_upload(
+        document, knowledge_base, now, stored=stored, duplicate_of=duplicate_of
+    )
+    return claim(
+        accepted,
+        knowledge_base,
+        now,
+        owner=owner,
+        run_id=run_id,
+        policy=policy,
+        epoch_floor=int(now.timestamp() * 1000),
     )
 
 
