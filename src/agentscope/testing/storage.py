@@ -13,6 +13,7 @@ The suite needs a runner for `async def` tests.
 
 from agentscope.testing.storage_claims import ClaimSuite
 from agentscope.testing.storage_lists import LedgerSuite, ListSuite
+from agentscope.testing.storage_migrations import MigrationSuite
 from agentscope.testing.storage_operator import OperatorSuite
 from agentscope.testing.storage_quotas import QuotaSuite
 from agentscope.testing.storage_runs import RunSuite
@@ -34,6 +35,7 @@ class StorageSuite(
     KnowledgeBaseSuite,
     ListSuite,
     LedgerSuite,
+    MigrationSuite,
     OperatorSuite,
     ShareSuite,
 ):

@@ -56,13 +56,20 @@ async def begin_migration(
         EmbeddingError: the new model does not work.
     """
     record = (await open_knowledge_base(service, viewer_id, knowledge_base_id, edit=True)).record
+    config = wanted or record.embedding_model_config
+    if wanted is not None:
+        config = await known_model_config(service, viewer_id, record.user_id, wanted)
+    return await begin_with(service, record, config)
+
+
+async def begin_with(
+    service: KnowledgeBaseService, record: KnowledgeBaseRecord, config: EmbeddingModelConfig
+) -> KnowledgeBaseRecord:
+    """Start the change to a model whose choice was checked; errors as in `begin_migration`."""
     manager = service.manager
     if not isinstance(manager, RecordedManager):
         raise KnowledgeBaseError("This service cannot change the model of a knowledge base.")
     await manager.require_migratable(record)
-    config = wanted or record.embedding_model_config
-    if wanted is not None:
-        config = await known_model_config(service, viewer_id, record.user_id, wanted)
     if record.migration is not None and record.migration.embedding_model_config != config:
         raise ConflictError("The embedding model of this knowledge base is being changed already.")
     (await manager.get_dimension_policy()).require(config.dimensions)
