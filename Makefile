@@ -18,7 +18,7 @@ SEEDS ?= 2000
 MINUTES ?= 10
 TESTS ?= tests
 
-.PHONY: help setup setup-dev run test lint format types arch check simulate chaos bench docs ui ui-dev clean
+.PHONY: help setup setup-dev run test lint format types arch check simulate chaos bench docs site ui ui-dev clean
 
 help:  ## list the tasks
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -80,6 +80,9 @@ bench: .venv/.dev  ## all benchmarks, one JSON line each
 
 docs: .venv/.dev  ## write the generated reference pages
 	$(BIN)/python docs/generate.py
+
+site: .venv/.dev  ## build the documentation site into build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 ui:  ## build the web UI into the package (needs Node and pnpm)
 	cd examples/web_ui && pnpm install --frozen-lockfile && pnpm build

@@ -1,5 +1,6 @@
 """Writes the reference pages that follow from the code: `python docs/generate.py [--check]`."""
 
+import importlib
 import inspect
 import json
 import sys
@@ -8,14 +9,22 @@ from pathlib import Path
 
 from agentscope import errors, observe
 from agentscope.app import create_app
+from agentscope.app.access import ResourceAccessPolicyBase
 from agentscope.app.api.errors import STATUS_OF
+from agentscope.app.auth.base import IdentityBase
 from agentscope.app.message_bus import InMemoryMessageBus
-from agentscope.app.rag.blob_store import LocalBlobStore
+from agentscope.app.rag.blob_store import BlobStoreBase, LocalBlobStore
 from agentscope.app.rag.knowledge_base_manager import CollectionPerKbManager
+from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.settings import settings_table
 from agentscope.app.storage import InMemoryStorage
-from agentscope.rag.parser import PDFParser, TextParser
+from agentscope.credential.base import CredentialBase
+from agentscope.embedding.base import EmbeddingModelBase
+from agentscope.rag.chunker.base import ChunkerBase
+from agentscope.rag.parser import ParserBase, PDFParser, TextParser
+from agentscope.rag.vector_store.base import VectorStoreBase
 from agentscope.rag.vector_store.memory import InMemoryVectorStore
+from agentscope.rerank.base import RerankerBase
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -96,7 +105,80 @@ def openapi_page() -> str:
         return json.dumps(app.openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+SEAMS: tuple[tuple[type, str], ...] = (
+    (ParserBase, "`create_app(knowledge_parsers=[...])`, `run_worker(parsers=[...])`"),
+    (ChunkerBase, "`create_app(knowledge_chunkers=[...])`"),
+    (VectorStoreBase, "the manager's `vector_store`"),
+    (BlobStoreBase, "`create_app(blob_store=...)`"),
+    (KnowledgeBaseManagerBase, "`create_app(knowledge_base_manager=...)`"),
+    (EmbeddingModelBase, "a credential class, or `KnowledgeBase` in library mode"),
+    (RerankerBase, "`create_app(reranker=...)`"),
+    (CredentialBase, "`create_app(extra_credentials=[...])`"),
+    (IdentityBase, "`create_app(identity=...)`"),
+    (ResourceAccessPolicyBase, "`create_app(resource_access_policy=...)`"),
+)
+"""What users may write themselves, and where they put it."""
+
+
+def extension_points_page() -> str:
+    """Return the page of everything that can be replaced."""
+    lines = [
+        "# Extension points",
+        "",
+        "Each is one class to derive from. The suites that the project's own implementations pass",
+        "are shipped in `agentscope.testing`; bind yours to them.",
+    ]
+    for seam, place in SEAMS:
+        lines += ["", f"## {seam.__name__}", ""]
+        lines += [f"`from {_public_module(seam)} import {seam.__name__}` · goes into {place}", ""]
+        lines += [(inspect.getdoc(seam) or "").splitlines()[0], ""]
+        lines += ["| to write | what it does |", "|---|---|"]
+        for name in sorted(getattr(seam, "__abstractmethods__", ())):
+            member = getattr(seam, name)
+            does = (inspect.getdoc(member) or "").splitlines()
+            lines.append(f"| `{name}{_parameters(member)}` | {does[0] if does else ''} |")
+    return "\n".join(lines) + "\n"
+
+
+def _public_module(seam: type) -> str:
+    """Return the shortest package from which the class can be imported."""
+    parts = seam.__module__.split(".")
+    for end in range(1, len(parts) + 1):
+        module = importlib.import_module(".".join(parts[:end]))
+        if getattr(module, seam.__name__, None) is seam:
+            return module.__name__
+    raise AssertionError(seam)
+
+
+def _parameters(member: object) -> str:
+    if not callable(member):
+        return ""
+    names = [name for name in inspect.signature(member).parameters if name != "self"]
+    return f"({', '.join(names)})"
+
+
+def rest_page() -> str:
+    """Return the page of all routes."""
+    document = json.loads(openapi_page())
+    lines = [
+        "# REST",
+        "",
+        "The running service shows the whole description at `/docs`, where it can be tried; the",
+        "same file is [openapi.json](openapi.json). Paths work with and without their last slash.",
+        "",
+        "| route | what it does |",
+        "|---|---|",
+    ]
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            does = operation.get("description", operation.get("summary", "")).splitlines()[0]
+            lines.append(f"| `{method.upper()} {path}` | {does} |")
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {
+    "rest.md": rest_page,
+    "extension-points.md": extension_points_page,
     "errors.md": errors_page,
     "settings.md": settings_page,
     "metrics.md": metrics_page,

@@ -24,7 +24,10 @@ class Chat(BaseHTTPRequestHandler):
         self.asked.append(body)
         results = [message for message in body["messages"] if message["role"] == "tool"]
         if results:
-            message = {"role": "assistant", "content": f"I read: {results[-1]['content']}"}
+            message: dict[str, Any] = {
+                "role": "assistant",
+                "content": f"I read: {results[-1]['content']}",
+            }
         else:
             function = body["tools"][0]["function"]
             arguments = json.dumps({"query": "days of annual leave"})
