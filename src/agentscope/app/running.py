@@ -61,7 +61,7 @@ class Deployment:
 
     cors_origins: Sequence[str] = ()  # besides those of a development web app
     allowed_hosts: Sequence[str] | None = None  # names in the Host header; None: any
-    allow_url: Callable[[str], None] = field(default_factory=lambda: EgressPolicy().check)
+    allow_url: Callable[[str], None] = field(default_factory=EgressPolicy)
     service_limits: ServiceLimits = field(default_factory=ServiceLimits)
     limits_for: LimitsFor | None = None  # what differs for single tenants
     reranker: Reranker | None = None  # asked by every search

@@ -47,7 +47,7 @@ def application(settings: Settings, place: Place, **options: Any) -> "FastAPI":
         read_limits=settings.read_limits(),
         local_embedding=settings.local_embedding,
         reranker=reranker_of(settings),
-        allow_url=egress(settings).check,
+        allow_url=egress(settings),
         resource_access_policy=None if settings.sharing else DenyAllResourceAccessPolicy(),
         scratch=place.directory.scratch,
         sole_owner=place.sole_owner,

@@ -73,7 +73,7 @@ def _settings(settings: Settings, place: Place) -> WorkerSettings:
         read_limits=settings.read_limits(),
         secrets=place.directory.secrets(settings.secret_key),
         local_embedding=settings.local_embedding,
-        allow_url=egress(settings).check,
+        allow_url=egress(settings),
         temporary=place.directory.scratch,
         metrics_host=settings.host,
         metrics_port=settings.metrics_port or None,

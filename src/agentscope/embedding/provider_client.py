@@ -6,7 +6,6 @@ pass soon is tried again in place, at most 3 times in all.
 """
 
 import asyncio
-import functools
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pydantic_core
 
-from agentscope import observe
+from agentscope import observe, outgoing
 from agentscope.clock import Clock, SystemClock
 from agentscope.embedding.gate import CredentialGate
 from agentscope.embedding.provider_errors import failure, is_error, retry_after
@@ -24,12 +23,11 @@ from agentscope.errors import (
     EmbeddingError,
     EmbeddingInputError,
     EmbeddingTimeoutError,
+    PermissionDeniedError,
 )
 from agentscope.optional import require
 
 if TYPE_CHECKING:
-    import ssl
-
     import httpx
 
 MAX_ANSWER_BYTES = 64 << 20
@@ -163,6 +161,8 @@ class ProviderClient:
                         raise self._bad_answer("The embedding provider's answer is too large.")
                 observe.provider_answered(answer.status_code)
                 return answer.status_code, answer.headers, bytes(parts)
+        except PermissionDeniedError as exc:
+            raise self._refused(exc) from exc
         except httpx.TimeoutException as exc:
             raise TimeoutError from exc
         except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.LocalProtocolError) as exc:
@@ -216,22 +216,24 @@ class ProviderClient:
         except EmbeddingError:
             raise
         except AgentScopeError as exc:
-            raise EmbeddingError(
-                exc.message, provider=self.provider, retryable=False, context=exc.context
-            ) from exc
+            raise self._refused(exc) from exc
+
+    def _refused(self, exc: AgentScopeError) -> EmbeddingError:
+        return EmbeddingError(
+            exc.message, provider=self.provider, retryable=False, context=exc.context
+        )
 
     async def _open(self) -> _Session:
         loop = asyncio.get_running_loop()
         async with self._opening:
             if self._session is None or self._session.loop is not loop:
                 # Loading certificates takes 30 ms or more: not on the event loop.
-                context = await asyncio.to_thread(_ssl_context)
+                context = await asyncio.to_thread(outgoing.ssl_context)
                 library = _httpx()
-                client: httpx.AsyncClient = library.AsyncClient(
+                client = outgoing.client(
+                    self.transport.allow_url,
+                    context=context,
                     headers={"Content-Type": b"application/json", **self._headers},
-                    verify=context,
-                    trust_env=False,
-                    follow_redirects=False,
                     timeout=library.Timeout(None, connect=self.transport.connect_timeout_seconds),
                 )
                 self._session = _Session(client, loop)
@@ -252,9 +254,3 @@ def _httpx() -> Any:
     # A base dependency, but loading it costs 400 ms, which a process that embeds locally or not
     # at all should not pay.
     return require("httpx", package="httpx", extra="all")
-
-
-@functools.cache
-def _ssl_context() -> "ssl.SSLContext":
-    context: ssl.SSLContext = _httpx().create_ssl_context(trust_env=False)
-    return context

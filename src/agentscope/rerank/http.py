@@ -1,7 +1,6 @@
 """Rerankers behind HTTP: Text Embeddings Inference, Cohere, Jina and servers that speak alike."""
 
 import asyncio
-import functools
 import math
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -9,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pydantic_core
 
-from agentscope.errors import AgentScopeError, RerankError
+from agentscope import outgoing
+from agentscope.errors import AgentScopeError, PermissionDeniedError, RerankError
 from agentscope.optional import require
 from agentscope.rerank.base import RerankerBase
 
 if TYPE_CHECKING:
-    import ssl
-
     import httpx
 
 MAX_TEXTS = 200
@@ -106,6 +104,8 @@ class HTTPReranker(RerankerBase):
         try:
             async with asyncio.timeout(self._timeout):
                 status, content = await self._exchange(client, pydantic_core.to_json(body))
+        except PermissionDeniedError as exc:
+            raise RerankError(exc.message, retryable=False) from exc
         except (TimeoutError, library.TimeoutException) as exc:
             # No second try: a search should not wait twice as long for a better order.
             raise RerankError("The reranker did not answer in time.", retryable=False) from exc
@@ -139,13 +139,12 @@ class HTTPReranker(RerankerBase):
         async with self._opening:
             if self._client is None or self._loop is not loop:
                 # Loading certificates takes 30 ms or more: not on the event loop.
-                context = await asyncio.to_thread(_ssl_context)
+                context = await asyncio.to_thread(outgoing.ssl_context)
                 library = _httpx()
-                client: httpx.AsyncClient = library.AsyncClient(
+                client = outgoing.client(
+                    self._allow_url,
+                    context=context,
                     headers=self._headers,
-                    verify=context,
-                    trust_env=False,
-                    follow_redirects=False,
                     timeout=library.Timeout(None, connect=min(10.0, self._timeout)),
                 )
                 self._client, self._loop = client, loop
@@ -183,9 +182,3 @@ def _sendable(text: str) -> str:
 def _httpx() -> Any:
     # A base dependency that costs 400 ms to load: only those who rerank pay.
     return require("httpx", package="httpx", extra="all")
-
-
-@functools.cache
-def _ssl_context() -> "ssl.SSLContext":
-    context: ssl.SSLContext = _httpx().create_ssl_context(trust_env=False)
-    return context

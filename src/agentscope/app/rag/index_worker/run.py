@@ -49,7 +49,7 @@ class WorkerSettings:
     read_limits: ReadLimits = field(default_factory=ReadLimits)
     secrets: SecretBox | None = None
     local_embedding: bool = True
-    allow_url: Callable[[str], None] = field(default_factory=lambda: EgressPolicy().check)
+    allow_url: Callable[[str], None] = field(default_factory=EgressPolicy)
     temporary: Path | None = None
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None  # None: not shown; 0: any free port
@@ -100,7 +100,7 @@ async def run_worker(  # noqa: PLR0913 -- the documented signature
         read_limits=read_limits or ReadLimits(wall_seconds=times.parse_timeout.total_seconds()),
         secrets=secret_box(secret_key),
         local_embedding=local_embedding,
-        allow_url=allow_url or EgressPolicy().check,
+        allow_url=allow_url or EgressPolicy(),
         temporary=temporary_directory,
         metrics_port=metrics_port,
         tracer_provider=tracer_provider,

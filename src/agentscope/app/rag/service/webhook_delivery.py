@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from agentscope import observe
+from agentscope import observe, outgoing
 from agentscope.app.rag.service.webhooks import DeliveryState, Webhook, Webhooks, event_body
 from agentscope.app.records import Event
 from agentscope.errors import AgentScopeError
@@ -21,7 +21,7 @@ from agentscope.identity import new_id
 from agentscope.optional import require
 
 if TYPE_CHECKING:
-    import httpx
+    pass
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +112,9 @@ class WebhookSender:
         hooks = [webhook async for webhook in self._webhooks.all() if webhook.enabled]
         if not hooks:
             return
-        async with _client() as client:
+        context = await asyncio.to_thread(outgoing.ssl_context)
+        allow_url = self._webhooks.allow_url
+        async with outgoing.client(allow_url, context=context, timeout=TIMEOUT_SECONDS) as client:
             self._client = client
             await asyncio.gather(*(send(webhook) for webhook in hooks))
 
@@ -200,14 +202,6 @@ async def _finished(step: Coroutine[Any, Any, DeliveryState]) -> DeliveryState:
         task.cancel()
         await asyncio.wait({task})
         raise
-
-
-def _client() -> "httpx.AsyncClient":
-    library = _httpx()
-    client: httpx.AsyncClient = library.AsyncClient(
-        trust_env=False, follow_redirects=False, timeout=TIMEOUT_SECONDS
-    )
-    return client
 
 
 def _errors() -> tuple[type[Exception], ...]:
