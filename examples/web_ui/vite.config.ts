@@ -9,7 +9,7 @@ const api = process.env.API_URL ?? 'http://localhost:8000';
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 // Everything the service answers itself; the rest is the app.
-const apiPaths = ['/knowledge_bases', '/credential', '/embedding-model', '/health', '/openapi.json', '/auth', '/me'];
+const apiPaths = ['/knowledge_bases', '/credential', '/embedding-model', '/health', '/openapi.json', '/identity', '/api_keys', '/operator', '/usage'];
 
 const proxy: Record<string, ProxyOptions> = Object.fromEntries(
   apiPaths.map((path) => [

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -27,8 +27,18 @@ export class Service {
   readonly port: number;
   private child: ChildProcess | null = null;
 
-  constructor(port: number) {
+  private readonly settings: Record<string, string>;
+
+  constructor(port: number, settings: Record<string, string> = {}) {
     this.port = port;
+    this.settings = settings;
+  }
+
+  /** A key of a user, made on the command line as an operator would. */
+  key(user: string, capability: string): string {
+    const command = ['keys', 'create', '--for', user, '--name', 'first', '--capability', capability, '--data-dir', this.dataFolder];
+    const env = { ...process.env, ...this.settings };
+    return execFileSync(join(binaries, 'agentscope-rag'), command, { env, encoding: 'utf8' }).trim();
   }
 
   get url(): string {
@@ -44,7 +54,7 @@ export class Service {
     const child = spawn(
       join(binaries, 'agentscope-rag'),
       ['serve', '--port', String(this.port), '--data-dir', this.dataFolder],
-      { stdio: ['ignore', log, log] },
+      { stdio: ['ignore', log, log], env: { ...process.env, ...this.settings } },
     );
     this.child = child;
     await waitFor(async () => {
@@ -67,10 +77,10 @@ export class Service {
     if (!process.env.KEEP_DATA) rmSync(this.folder, { recursive: true, force: true });
   }
 
-  async call<T>(method: string, path: string, body?: unknown, user = 'default'): Promise<T> {
+  async call<T>(method: string, path: string, body?: unknown, user = 'default', key = ''): Promise<T> {
     const send = () => fetch(this.url + path, {
       method,
-      headers: { 'X-User-ID': user, ...(body instanceof FormData ? {} : { 'Content-Type': 'application/json' }) },
+      headers: { 'X-User-ID': user, ...(key ? { Authorization: `Bearer ${key}` } : {}), ...(body instanceof FormData ? {} : { 'Content-Type': 'application/json' }) },
       body: body instanceof FormData ? body : body === undefined ? undefined : JSON.stringify(body),
     });
     // A kept connection may have been closed by the other side just now.
@@ -80,16 +90,16 @@ export class Service {
   }
 
   /** A knowledge base with the local model, or with the given one. */
-  async knowledgeBase(name: string, user = 'default', model?: object): Promise<string> {
+  async knowledgeBase(name: string, user = 'default', model?: object, key = ''): Promise<string> {
     const local = async () => {
-      const { providers } = await this.call<{ providers: Provider[] }>('GET', '/knowledge_bases/embedding_models', undefined, user);
+      const { providers } = await this.call<{ providers: Provider[] }>('GET', '/knowledge_bases/embedding_models', undefined, user, key);
       const found = providers.find((item) => item.credential.data.type === 'local_credential');
       const card = found?.models[0];
       if (!found || !card) throw new Error('no local model');
       return { type: found.credential.data.type, credential_id: found.credential.id, model: card.name, dimensions: card.dimensions };
     };
     const body = { name, embedding_model_config: model ?? (await local()) };
-    return (await this.call<{ knowledge_base_id: string }>('POST', '/knowledge_bases/', body, user)).knowledge_base_id;
+    return (await this.call<{ knowledge_base_id: string }>('POST', '/knowledge_bases/', body, user, key)).knowledge_base_id;
   }
 
   async upload(kb: string, file: { name: string; mimeType: string; buffer: Buffer }, user = 'default'): Promise<string> {

@@ -75,6 +75,12 @@ const credentialsRoute = createRoute({
   component: lazyRouteComponent(() => import('./features/credentials/page'), 'CredentialsPage'),
 });
 
+const keysRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./features/keys/page'), 'KeysPage'),
+});
+
 const kbRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/kb/$kbId',
@@ -124,6 +130,7 @@ const documentRoute = createRoute({
 export const routeTree = rootRoute.addChildren([
   listRoute,
   credentialsRoute,
+  keysRoute,
   kbRoute.addChildren([documentsRoute, searchRoute, settingsRoute, documentRoute]),
 ]);
 

@@ -1,6 +1,7 @@
 // One function per call of the REST API that the pages use.
 import { call, client } from './client';
 import { serviceUrl } from './connection';
+import { mayWrite } from './identity';
 import type * as T from './types';
 
 export const largestPage = 128;
@@ -27,6 +28,9 @@ async function allPages<I>(read: (page: number) => Promise<{ items: I[]; total: 
   return items;
 }
 
+// A key that only reads changes nothing, whatever its user might.
+const asMine = (item: T.KnowledgeBase): T.KnowledgeBase => (mayWrite() ? item : { ...item, editable: false });
+
 export const knowledgeBases = {
   list: () =>
     allPages(async (page) => {
@@ -34,10 +38,10 @@ export const knowledgeBases = {
       const got = await call<{ knowledge_bases: T.KnowledgeBase[]; total: number }>(
         client.GET('/knowledge_bases/', { params: { query } }),
       );
-      return { items: got.knowledge_bases, total: got.total };
+      return { items: got.knowledge_bases.map(asMine), total: got.total };
     }, 2000),
-  get: (id: string) =>
-    call<T.KnowledgeBase>(client.GET('/knowledge_bases/{knowledge_base_id}', { params: kb(id) })),
+  get: async (id: string) =>
+    asMine(await call<T.KnowledgeBase>(client.GET('/knowledge_bases/{knowledge_base_id}', { params: kb(id) }))),
   create: (body: {
     name: string;
     description: string;
@@ -111,6 +115,15 @@ export const documents = {
     ),
   rawUrl: (id: string, documentId: string) => new URL(`knowledge_bases/${id}/documents/${documentId}`, serviceUrl),
   uploadUrl: (id: string) => new URL(`knowledge_bases/${id}/documents`, serviceUrl),
+};
+
+export const apiKeys = {
+  list: async () => (await call<{ api_keys: T.ApiKey[] }>(client.GET('/api_keys/', {}))).api_keys,
+  create: (body: T.NewApiKey) => call<T.ApiKey & { key: string }>(client.POST('/api_keys/', { body: body as never })),
+  rotate: (id: string) =>
+    call<T.ApiKey & { key: string }>(client.POST('/api_keys/{api_key_id}/rotate', { params: { path: { api_key_id: id } } })),
+  revoke: (id: string) =>
+    call<void>(client.DELETE('/api_keys/{api_key_id}', { params: { path: { api_key_id: id } }, parseAs: 'stream' })),
 };
 
 export const credentials = {

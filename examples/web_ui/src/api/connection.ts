@@ -1,3 +1,4 @@
+import { identity, refused } from './identity';
 import { createStore } from './store';
 import type { ApiError } from './errors';
 
@@ -19,6 +20,7 @@ export function reportReached(): void {
 }
 
 export function reportFailure(error: ApiError): void {
+  if (error.status === 401 && error.code === 'unauthenticated' && identity.get().token !== null) refused.set(true);
   if (!error.unreachable) return reportReached();
   connection.set((before) => (before.reachable ? { reachable: false, reason: error.message } : before));
   probing ??= setTimeout(probe, probeEveryMs);

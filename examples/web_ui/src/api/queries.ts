@@ -2,6 +2,7 @@ import { QueryClient, queryOptions } from '@tanstack/react-query';
 import * as calls from './calls';
 import { connection } from './connection';
 import { toApiError } from './errors';
+import { waysIn } from './who';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -31,8 +32,15 @@ export const keys = {
   document: (id: string, documentId: string) => ['document', id, documentId] as const,
   chunks: (id: string, documentId: string) => ['chunks', id, documentId] as const,
   credentials: ['credentials'] as const,
+  apiKeys: ['api_keys'] as const,
   models: ['models'] as const,
 };
+
+export const identityQuery = queryOptions({
+  queryKey: ['identity'],
+  queryFn: waysIn,
+  staleTime: 300_000,
+});
 
 export const kbsQuery = queryOptions({ queryKey: keys.kbs, queryFn: calls.knowledgeBases.list });
 
@@ -54,6 +62,8 @@ export const supportedQuery = queryOptions({
 });
 
 export const credentialsQuery = queryOptions({ queryKey: keys.credentials, queryFn: calls.credentials.list });
+
+export const apiKeysQuery = queryOptions({ queryKey: keys.apiKeys, queryFn: calls.apiKeys.list });
 
 export const schemasQuery = queryOptions({
   queryKey: ['schemas'],

@@ -209,6 +209,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/identity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_identity_identity_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/knowledge_bases/": {
         parameters: {
             query?: never;
@@ -283,6 +299,22 @@ export interface paths {
         get: operations["get_chunks_knowledge_bases__knowledge_base_id__documents__document_id__chunks_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/knowledge_bases/{knowledge_base_id}/documents/{document_id}/chunks/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_document_preview_knowledge_bases__knowledge_base_id__documents__document_id__chunks_preview_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -411,6 +443,22 @@ export interface paths {
         get: operations["get_chunkers_knowledge_bases_chunkers_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/knowledge_bases/chunkers/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_text_preview_knowledge_bases_chunkers_preview_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -607,6 +655,12 @@ export interface components {
             media_type: string;
             type: "base64";
         };
+        CallerView: {
+            capability: "read" | "write" | "admin";
+            knowledge_base_ids: string[] | null;
+            method: string;
+            user_id: string;
+        };
         Chunk: {
             chunk_index: number;
             content: components["schemas"]["TextBlock"] | components["schemas"]["DataBlock"];
@@ -748,6 +802,11 @@ export interface components {
             };
             status: "ok" | "not_ready";
             version: string;
+        };
+        IdentityResponse: {
+            caller: components["schemas"]["CallerView"] | null;
+            oidc: components["schemas"]["OidcView"] | null;
+            ways: ("header" | "api_key" | "oidc")[];
         };
         KbEmbeddingProvider: {
             credential: components["schemas"]["CredentialView"];
@@ -899,10 +958,30 @@ export interface components {
             sequence: number;
             url: string;
         };
+        OidcView: {
+            client_id: string;
+            issuer: string;
+            token: "access_token" | "id_token";
+        };
         ParametersSchemaResponse: {
             parameter_schema: {
                 [key: string]: unknown;
             };
+        };
+        PreviewDocumentRequest: {
+            chunker_config?: components["schemas"]["ChunkerConfigBody"] | null;
+        };
+        PreviewResponse: {
+            chunks: components["schemas"]["Chunk"][];
+            media_type: string;
+            total: number;
+            warnings?: string[];
+        };
+        PreviewTextRequest: {
+            chunker_config?: components["schemas"]["ChunkerConfigBody"] | null;
+            content_type?: string | null;
+            filename: string;
+            text: string;
         };
         Problem: {
             ctx?: {
@@ -1673,6 +1752,41 @@ export interface operations {
             };
         };
     };
+    get_identity_identity_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityResponse"];
+                };
+            };
+        };
+    };
     get_knowledge_bases_knowledge_bases__get: {
         parameters: {
             query?: {
@@ -2112,6 +2226,50 @@ export interface operations {
             };
         };
     };
+    post_document_preview_knowledge_bases__knowledge_base_id__documents__document_id__chunks_preview_post: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                document_id: string;
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewDocumentRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewResponse"];
+                };
+            };
+        };
+    };
     post_download_token_knowledge_bases__knowledge_base_id__documents__document_id__download_token_post: {
         parameters: {
             query?: never;
@@ -2430,6 +2588,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListChunkersResponse"];
+                };
+            };
+        };
+    };
+    post_text_preview_knowledge_bases_chunkers_preview_post: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewTextRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewResponse"];
                 };
             };
         };

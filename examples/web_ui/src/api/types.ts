@@ -198,6 +198,38 @@ export interface UploadAnswer {
   stored?: boolean;
 }
 
+export type Capability = 'read' | 'write' | 'admin';
+
+/** An OpenID provider, and the kind of its tokens that the service takes. */
+export interface Provider {
+  issuer: string;
+  client_id: string;
+  token: 'access_token' | 'id_token';
+}
+
+export interface Who {
+  ways: ('header' | 'api_key' | 'oidc')[];
+  oidc: Provider | null;
+  caller: { user_id: string; method: string; capability: Capability; knowledge_base_ids: string[] | null } | null;
+}
+
+export interface ApiKey {
+  id: string;
+  name: string;
+  capability: Capability;
+  knowledge_base_ids: string[] | null;
+  created_at: string;
+  expires_at: string | null;
+  last_used_at: string | null;
+}
+
+export interface NewApiKey {
+  name: string;
+  capability: Capability;
+  knowledge_base_ids: string[] | null;
+  expires_in_seconds: number | null;
+}
+
 export const MOVING_STATES: readonly DocumentStatus[] = ['pending', 'parsing', 'chunking', 'indexing'];
 
 export function isMoving(status: DocumentStatus): boolean {

@@ -30,12 +30,14 @@ interface DialogProps {
   footer?: ReactNode;
   onSubmit?: () => void;
   wide?: boolean;
+  /** A click beside it does not close it. */
+  steady?: boolean;
   /** The element to focus first; otherwise the first one. */
   firstFocus?: RefObject<HTMLElement | null>;
 }
 
 /** The overlay is our own: the one of Radix writes a style element, which the content policy forbids. */
-export function Dialog({ open, onClose, title, description, children, footer, onSubmit, wide, firstFocus }: DialogProps) {
+export function Dialog({ open, onClose, title, description, children, footer, onSubmit, wide, steady, firstFocus }: DialogProps) {
   const { t } = useTranslation();
   useEffect(() => {
     if (!open) return;
@@ -67,6 +69,7 @@ export function Dialog({ open, onClose, title, description, children, footer, on
             event.preventDefault();
             firstFocus.current.focus();
           }}
+          onInteractOutside={(event) => steady && event.preventDefault()}
           className={clsx(
             'fixed top-1/2 left-1/2 z-50 flex max-h-[min(46rem,calc(100dvh-2rem))] w-[calc(100vw-1.5rem)] -translate-x-1/2 -translate-y-1/2',
             'flex-col overflow-hidden rounded-2xl border border-line bg-raised shadow-float outline-none',

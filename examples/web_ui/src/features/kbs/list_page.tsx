@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { BookOpen, CircleAlert, FileUp, Library, Plus, Search, SearchX } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { mayWrite } from '@/api/identity';
 import { kbsQuery } from '@/api/queries';
 import { type KnowledgeBase, movingCount } from '@/api/types';
 import { LoadFailed } from '@/features/shell/problems';
@@ -32,7 +33,7 @@ export function KnowledgeBasesPage() {
   const wanted = q.trim().toLowerCase();
   const shown = (data ?? []).filter((kb) => kb.name.toLowerCase().includes(wanted));
   const empty = data?.length === 0;
-  const newButton = (
+  const newButton = mayWrite() && (
     <Button variant="primary" icon={<Plus size={17} aria-hidden="true" />} onClick={() => setCreating(true)}>
       {t('kbs.new')}
     </Button>
@@ -61,12 +62,14 @@ export function KnowledgeBasesPage() {
       {!data ? (
         <Loading />
       ) : empty ? (
-        <EmptyState icon={<Library size={24} aria-hidden="true" />} title={t('kbs.emptyTitle')} action={newButton}>
-          <ol className="mt-3 mb-2 grid gap-3 text-left sm:grid-cols-3">
-            <Step number={1} icon={<Library size={16} aria-hidden="true" />} text={t('kbs.step1')} />
-            <Step number={2} icon={<FileUp size={16} aria-hidden="true" />} text={t('kbs.step2')} />
-            <Step number={3} icon={<Search size={16} aria-hidden="true" />} text={t('kbs.step3')} />
-          </ol>
+        <EmptyState icon={<Library size={24} aria-hidden="true" />} title={t(mayWrite() ? 'kbs.emptyTitle' : 'kbs.emptyReadOnly')} action={newButton}>
+          {mayWrite() && (
+            <ol className="mt-3 mb-2 grid gap-3 text-left sm:grid-cols-3">
+              <Step number={1} icon={<Library size={16} aria-hidden="true" />} text={t('kbs.step1')} />
+              <Step number={2} icon={<FileUp size={16} aria-hidden="true" />} text={t('kbs.step2')} />
+              <Step number={3} icon={<Search size={16} aria-hidden="true" />} text={t('kbs.step3')} />
+            </ol>
+          )}
         </EmptyState>
       ) : shown.length === 0 ? (
         <EmptyState icon={<SearchX size={24} aria-hidden="true" />} title={t('kbs.noMatch', { query: q })} />

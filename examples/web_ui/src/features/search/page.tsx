@@ -246,9 +246,11 @@ function CopyButton({ label, text }: { label: string; text: () => string }) {
 function asCurl(kbId: string, body: SearchRequest): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const url = new URL(`knowledge_bases/${kbId}/search`, serviceUrl);
+  const { user, token } = identity.get();
   return [
     `curl -X POST ${quote(url.href)}`,
-    `-H ${quote(`X-User-ID: ${identity.get().user}`)}`,
+    // A secret is never put where it may be pasted by mistake.
+    token === null ? `-H ${quote(`X-User-ID: ${user}`)}` : `-H "Authorization: Bearer $AGENTSCOPE_API_KEY"`,
     `-H 'Content-Type: application/json'`,
     `-d ${quote(JSON.stringify(body))}`,
   ].join(' \\\n  ');

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet } from '@tanstack/react-router';
 import { KeyRound, Library } from 'lucide-react';
-import { Suspense } from 'react';
+import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { connection } from '@/api/connection';
 import { ApiError } from '@/api/errors';
-import { identity } from '@/api/identity';
+import { identity, refused, sessionNumber } from '@/api/identity';
 import { kbsQuery } from '@/api/queries';
 import { useStore } from '@/api/store';
 import { Activity } from '@/features/activity/activity';
@@ -15,16 +15,19 @@ import { Loading } from '@/ui/loading';
 import { Spinner } from '@/ui/spinner';
 import { Preferences } from './preferences';
 import { Unreachable } from './problems';
-import { SignIn, UserMenu } from './user_menu';
+import { UserMenu } from './user_menu';
+
+const SignIn = lazy(() => import('./sign_in').then((module) => ({ default: module.SignIn })));
 
 const navLink =
   'inline-flex min-h-9 items-center gap-2 rounded-lg px-2.5 text-sm font-medium text-soft hover:bg-sunken hover:text-ink aria-[current=page]:text-ink aria-[current=page]:bg-sunken';
 
 export function Shell() {
   const { t } = useTranslation();
-  const { user } = useStore(identity);
+  const session = useStore(sessionNumber);
+  const { capability } = useStore(identity);
   return (
-    <div className="flex min-h-dvh flex-col" key={user}>
+    <div className="flex min-h-dvh flex-col" key={session}>
       <a
         href="#main"
         onClick={(event) => {
@@ -47,11 +50,13 @@ export function Shell() {
               <span className="hidden sm:inline">{t('nav.kbs')}</span>
               <span className="sr-only sm:hidden">{t('nav.kbs')}</span>
             </Link>
-            <Link to="/credentials" className={navLink}>
-              <KeyRound size={17} aria-hidden="true" />
-              <span className="hidden sm:inline">{t('nav.credentials')}</span>
-              <span className="sr-only sm:hidden">{t('nav.credentials')}</span>
-            </Link>
+            {capability === 'admin' && (
+              <Link to="/credentials" className={navLink}>
+                <KeyRound size={17} aria-hidden="true" />
+                <span className="hidden sm:inline">{t('nav.credentials')}</span>
+                <span className="sr-only sm:hidden">{t('nav.credentials')}</span>
+              </Link>
+            )}
           </nav>
           <Activity />
           <Preferences />
@@ -71,10 +76,15 @@ function Content() {
   const { t } = useTranslation();
   const { reachable } = useStore(connection);
   const { error, data } = useQuery(kbsQuery);
-  if (error instanceof ApiError && data === undefined) {
-    if (error.unreachable) return <Unreachable />;
-    if (error.status === 401) return <SignIn />;
-  }
+  const out = useStore(refused);
+  const nothingYet = error instanceof ApiError && data === undefined;
+  if (nothingYet && error.unreachable) return <Unreachable />;
+  if (out || (nothingYet && error.status === 401))
+    return (
+      <Suspense fallback={<Loading />}>
+        <SignIn />
+      </Suspense>
+    );
   return (
     <>
       {!reachable && (

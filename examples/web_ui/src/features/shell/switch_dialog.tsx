@@ -15,7 +15,7 @@ export function SwitchDialog({ onClose }: { onClose: () => void }) {
     const next = name.trim();
     if (!next) return;
     onClose();
-    if (next !== user) void change({ user: next, apiKey: null });
+    if (next !== user) void change({ user: next, token: null, way: 'header', capability: 'admin' });
   };
   return (
     <Dialog

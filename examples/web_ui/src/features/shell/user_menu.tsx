@@ -1,20 +1,26 @@
-import { LogIn, UserRound } from 'lucide-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { KeySquare, LogOut, UserRound } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { identity } from '@/api/identity';
+import { identityQuery } from '@/api/queries';
 import { useStore } from '@/api/store';
-import { Button } from '@/ui/button';
-import { Field, Input } from '@/ui/field';
-import { Menu, MenuItem } from '@/ui/menu';
-import { Problem } from './problems';
-import { useSwitch } from './use_switch';
+import { Menu, MenuItem, MenuLine } from '@/ui/menu';
+import { useSignOut } from './use_switch';
 
 const SwitchDialog = lazy(() => import('./switch_dialog').then((module) => ({ default: module.SwitchDialog })));
+const icon = { size: 16, 'aria-hidden': true } as const;
 
 export function UserMenu() {
   const { t } = useTranslation();
-  const { user } = useStore(identity);
+  const { user, token, capability } = useStore(identity);
+  const { data: who } = useQuery(identityQuery);
+  const navigate = useNavigate();
+  const signOut = useSignOut();
   const [asking, setAsking] = useState(false);
+  // Who has not signed in yet is nobody.
+  if (token === null && who && !who.ways.includes('header')) return null;
   return (
     <>
       <Menu
@@ -29,10 +35,25 @@ export function UserMenu() {
           </button>
         }
       >
-        <p className="max-w-56 px-2.5 py-1.5 text-xs text-soft">{t('user.signedInAs', { user })}</p>
-        <MenuItem icon={<UserRound size={16} aria-hidden="true" />} onSelect={() => setAsking(true)}>
-          {t('user.switch')}
-        </MenuItem>
+        <p className="max-w-56 px-2.5 py-1.5 text-xs text-soft">
+          {t('user.signedInAs', { user })}
+          {capability !== 'admin' && <span className="block">{t(`user.may_${capability}`)}</span>}
+        </p>
+        <MenuLine />
+        {who?.ways.includes('api_key') && capability === 'admin' && (
+          <MenuItem icon={<KeySquare {...icon} />} onSelect={() => void navigate({ to: '/keys' })}>
+            {t('nav.keys')}
+          </MenuItem>
+        )}
+        {token === null ? (
+          <MenuItem icon={<UserRound {...icon} />} onSelect={() => setAsking(true)}>
+            {t('user.switch')}
+          </MenuItem>
+        ) : (
+          <MenuItem icon={<LogOut {...icon} />} onSelect={() => void signOut()}>
+            {t('user.signOut')}
+          </MenuItem>
+        )}
       </Menu>
       {asking && (
         <Suspense fallback={null}>
@@ -40,33 +61,5 @@ export function UserMenu() {
         </Suspense>
       )}
     </>
-  );
-}
-
-/** Shown when the service does not know who calls: an API key, which stays in this tab. */
-export function SignIn() {
-  const { t } = useTranslation();
-  const [key, setKey] = useState('');
-  const change = useSwitch();
-  return (
-    <Problem icon={<LogIn size={24} aria-hidden="true" />} title={t('user.signInTitle')}>
-      <p>{t('user.signInText')}</p>
-      <form
-        className="mt-4 flex flex-col gap-3 text-left text-ink"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (key.trim()) void change({ user: identity.get().user, apiKey: key.trim() });
-        }}
-      >
-        <Field label={t('user.apiKey')}>
-          {(ids) => (
-            <Input {...ids} type="password" value={key} autoComplete="off" onChange={(event) => setKey(event.target.value)} />
-          )}
-        </Field>
-        <Button type="submit" variant="primary">
-          {t('user.signIn')}
-        </Button>
-      </form>
-    </Problem>
   );
 }

@@ -197,7 +197,7 @@ export class UploadQueue {
     const item = this.items.get(id);
     if (!item) return;
     const wait = pauseFor(error);
-    if (wait !== null && (error.unreachable || item.attempts < mostAttempts)) {
+    if (wait !== null && (wait === Number.POSITIVE_INFINITY || item.attempts < mostAttempts)) {
       // The bytes may have arrived although the answer did not: the next try must not double them.
       this.change(id, { state: 'waiting', loaded: 0, onDuplicate: again(item) });
       this.pause();
@@ -237,9 +237,9 @@ function again(item: UploadItem): OnDuplicate {
   return item.onDuplicate === 'keep' ? 'skip' : item.onDuplicate;
 }
 
-/** Seconds to hold the whole queue; Infinity until the service is back; null when waiting cannot help. */
+/** Seconds to hold the whole queue; Infinity until the service is back or somebody signs in; null when waiting cannot help. */
 function pauseFor(error: ApiError): number | null {
-  if (error.unreachable) return Number.POSITIVE_INFINITY;
+  if (error.unreachable || error.status === 401) return Number.POSITIVE_INFINITY;
   if (error.status === 429 || error.status === 503) return Math.min(error.retryAfterSeconds ?? 5, slowestRetrySeconds);
   return null;
 }

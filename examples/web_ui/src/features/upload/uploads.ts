@@ -24,6 +24,8 @@ connection.subscribe(() => {
   if (connection.get().reachable) uploads.resume();
 });
 
+identity.subscribe(() => uploads.resume());
+
 // --- What would be lost by a reload is remembered, soon after each change and at once when the page goes.
 
 const touched = new Set<string>();

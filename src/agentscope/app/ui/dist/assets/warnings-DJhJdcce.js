@@ -1,1 +1,0 @@
-import{X as e,ht as t}from"./index-Duaw2roK.js";function n(n){if(typeof n==`string`)return n;let r=n.message??e(n.code,``);return n.pages?.length?t.t(`state.onPages`,{text:r,pages:n.pages.join(`, `)}):r}export{n as t};
