@@ -11,6 +11,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from agentscope import observe
 from agentscope.app.settings import ALIASES, PREFIX, Settings
 from agentscope.cli.entry import COMMANDS, main
 
@@ -114,6 +115,25 @@ def test_kubernetes_objects_find_each_other() -> None:
         assert any(wanted.items() <= labels.items() for labels in every)
         if one["kind"] == "HorizontalPodAutoscaler":
             assert one["spec"]["scaleTargetRef"]["name"] in deployments
+
+
+def test_the_scaler_by_queue_depth_names_things_that_exist() -> None:
+    """Its kind has no schema here, so its own words are checked: target, metrics, the patch."""
+    folder = DEPLOY / "kubernetes/queue-depth"
+    [scaler] = documents(folder / "scaledobject.yaml")
+    objects = [found for path in MANIFESTS for found in documents(path)]
+    names = {one["metadata"]["name"] for one in objects if "metadata" in one}
+    assert scaler["spec"]["scaleTargetRef"]["name"] in names
+    known = {family.name for family in observe.families()}
+    for trigger in scaler["spec"]["triggers"]:
+        query = trigger["metadata"]["query"]
+        assert set(re.findall(r"\brag_\w+", query)) <= known, query
+        assert float(trigger["metadata"]["threshold"]) > 0
+    [overlay] = documents(folder / "kustomization.yaml")
+    for resource in overlay["resources"]:
+        assert (folder / resource).exists()
+    for patch in overlay["patches"]:
+        assert patch["target"]["name"] in names
 
 
 def test_units_run_commands_that_exist() -> None:
