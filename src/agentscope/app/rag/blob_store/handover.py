@@ -1,4 +1,4 @@
-"""Hands the parts of an upload to the call that sends them, one at a time.
+"""Hands the pieces of an upload to the call that sends them, one at a time.
 
 The source is read by the task that writes, so its errors and its cancellation stay where they
 belong, and the sending call always learns how the upload ended.
@@ -14,19 +14,19 @@ class BrokenOffError(Exception):
 
 
 class Handover:
-    """Holds at most one part that is not taken yet."""
+    """Holds at most one piece that is not taken yet."""
 
     def __init__(self) -> None:
         self._slot: asyncio.Queue[bytes] = asyncio.Queue(maxsize=1)
         self._broken = asyncio.Event()
 
-    async def give(self, part: bytes, *, to: asyncio.Future[None]) -> None:
-        """Pass a part on as soon as the one before was taken.
+    async def give(self, piece: bytes, *, to: asyncio.Future[None]) -> None:
+        """Pass a piece on as soon as the one before was taken.
 
         Raises:
             BlobStoreError: the sending call has failed meanwhile.
         """
-        putting = asyncio.ensure_future(self._slot.put(part))
+        putting = asyncio.ensure_future(self._slot.put(piece))
         try:
             await asyncio.wait({putting, to}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -35,20 +35,20 @@ class Handover:
             to.result()
 
     async def end(self, *, to: asyncio.Future[None]) -> None:
-        """Say that there are no more parts, and wait until all are stored."""
+        """Say that there are no more, and wait until all are stored."""
         await self.give(b"", to=to)
         await asyncio.shield(to)
 
     def break_off(self) -> None:
-        """Make the sending call fail at the next part it asks for."""
+        """Make the sending call fail at the next piece it asks for."""
         self._broken.set()
 
-    async def parts(self) -> AsyncIterator[bytes]:
+    async def pieces(self) -> AsyncIterator[bytes]:
         """Yield what was given, to the sending call."""
         broken = asyncio.ensure_future(self._broken.wait())
         try:
-            while part := await self._next(broken):
-                yield part
+            while piece := await self._next(broken):
+                yield piece
         finally:
             broken.cancel()
 

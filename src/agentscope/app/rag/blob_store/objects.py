@@ -66,29 +66,36 @@ class ObjectBlobStore(StreamingBlobStore):
 
     async def write(self, key: str, chunks: AsyncIterator[bytes]) -> str:
         uri = self.uri(key)
-        parts = _joined(chunks)
-        first = await anext(parts, b"")
-        if len(first) < PART_BYTES:
+        whole = _joined(chunks)
+        first, size = [], 0
+        async for piece in whole:
+            first.append(piece)
+            size += len(piece)
+            if size >= PART_BYTES:
+                break
+        if size < PART_BYTES:
             with _translated(missing="bucket"):
-                await self._obstore.put_async(self._store, key, first, use_multipart=False)
+                await self._obstore.put_async(
+                    self._store, key, b"".join(first), use_multipart=False
+                )
             return uri
         handover = Handover()
-        sending = asyncio.ensure_future(self._send(key, handover.parts()))
+        sending = asyncio.ensure_future(self._send(key, handover.pieces()))
         try:
-            await handover.give(first, to=sending)
-            del first
-            async for part in parts:
-                await handover.give(part, to=sending)
+            while first:
+                await handover.give(first.pop(0), to=sending)
+            async for piece in whole:
+                await handover.give(piece, to=sending)
             await handover.end(to=sending)
         except BaseException:
             await self._abort(handover, sending)
             raise
         return uri
 
-    async def _send(self, key: str, parts: AsyncIterator[bytes]) -> None:
+    async def _send(self, key: str, pieces: AsyncIterator[bytes]) -> None:
         with _translated(missing="bucket"):
             await self._obstore.put_async(
-                self._store, key, parts, chunk_size=PART_BYTES, max_concurrency=PARTS_IN_FLIGHT
+                self._store, key, pieces, chunk_size=PART_BYTES, max_concurrency=PARTS_IN_FLIGHT
             )
 
     async def _abort(self, handover: Handover, sending: asyncio.Future[None]) -> None:
@@ -181,15 +188,13 @@ class ObjectBlobStore(StreamingBlobStore):
 
 
 async def _joined(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield what arrives in whole parts; only the last one is smaller."""
+    """Yield what arrives in pieces of about 1 MiB: the client makes parts of them itself."""
     pending = bytearray()
     async for chunk in chunks:
         pending += chunk
-        if len(pending) >= PART_BYTES:
-            part = bytes(pending)
+        if len(pending) >= READ_CHUNK_BYTES:
+            yield bytes(pending)
             pending.clear()
-            yield part
-            del part  # else it lives on while the next one is filled
     if pending:
         yield bytes(pending)
 
