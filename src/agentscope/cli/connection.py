@@ -16,6 +16,7 @@ from agentscope.app.running import operator_key
 from agentscope.app.settings import Settings
 from agentscope.cli.application import application
 from agentscope.cli.data_directory import DataDirectory
+from agentscope.cli.in_process import InProcessTransport
 from agentscope.cli.place import opened
 from agentscope.errors import (
     AgentScopeError,
@@ -66,7 +67,7 @@ class Client:
             raise UpstreamError(f"The service at {self.where} does not answer: {exc}") from exc
         if answer.is_success:
             return answer.json() if answer.content else None
-        raise AgentScopeError(_sentence(answer), context={"status": answer.status_code})
+        raise refusal(answer)
 
     async def pages(self, path: str, name: str, **params: Any) -> AsyncIterator[dict[str, Any]]:
         """Yield the entries of a list, page by page."""
@@ -80,6 +81,11 @@ class Client:
             number += 1
             if not answer[name] or seen >= answer["total"]:
                 return
+
+
+def refusal(answer: httpx.Response) -> AgentScopeError:
+    """Return the error to raise for an answer that is none."""
+    return AgentScopeError(_sentence(answer), context={"status": answer.status_code})
 
 
 def _sentence(answer: httpx.Response) -> str:
@@ -129,7 +135,7 @@ async def connected(settings: Settings, *, files: bool) -> AsyncIterator[Client]
             else:
                 app = application(settings, place, ui=False)
                 await stack.enter_async_context(app.router.lifespan_context(app))
-                transport = httpx.ASGITransport(app=app)
+                transport = InProcessTransport(app)
                 url = "http://127.0.0.1"
         if url is None:
             url = directory.address() or f"http://{settings.host}:{settings.port}"

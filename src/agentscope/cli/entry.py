@@ -15,12 +15,17 @@ COMMANDS = {
     "ingest": "Upload files and folders, and wait until they are indexed.",
     "search": "Search a knowledge base.",
     "eval": "Measure how well a knowledge base finds.",
+    "export": "Write a knowledge base to one file.",
+    "import": "Make a knowledge base from an exported file.",
     "operator": "See queue, workers and failures; pause and retry.",
     "audit": "Compare records, vectors and files.",
     "mcp": "Let an MCP client on this machine use the service.",
     "keys": "Make, list and revoke API keys.",
     "doctor": "Check this installation and a running service.",
 }
+
+MODULES = {"export": "exporting", "import": "importing"}
+"""Modules with another name than their command; `import` can be none."""
 
 
 class LazyGroup(click.Group):
@@ -32,7 +37,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return super().get_command(ctx, cmd_name)
-        module = importlib.import_module(f"agentscope.cli.{cmd_name}")
+        module = importlib.import_module(f"agentscope.cli.{MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = module.command
         return command
 
