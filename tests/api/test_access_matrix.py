@@ -73,6 +73,9 @@ ROWS: dict[str, tuple[str, str]] = {
     f"GET {KB}": ("read", "read"),
     f"PATCH {KB}": ("edit", "write"),
     f"DELETE {KB}": ("edit", "write"),
+    f"GET {KB}/migration": ("read", "read"),
+    f"POST {KB}/migration": ("edit", "write"),
+    f"DELETE {KB}/migration": ("edit", "write"),
     f"GET {KB}/shares": ("owner", "admin"),
     f"PUT {KB}/shares/{{user_id}}": ("owner", "admin"),
     f"DELETE {KB}/shares/{{user_id}}": ("owner", "admin"),
@@ -104,6 +107,7 @@ ROWS: dict[str, tuple[str, str]] = {
 BODIES: dict[str, dict[str, Any]] = {
     f"PATCH {KB}": {"json": {"name": "intruder"}},
     f"PUT {KB}/shares/{{user_id}}": {"json": {"permission": "edit"}},
+    f"POST {KB}/migration": {"json": {}},
     f"GET {KB}/events": {"params": {"after": 0, "seconds": 0}},
     "GET /events": {"params": {"after": 0, "seconds": 0}},
     f"POST {KB}/search": {"json": {"query": "secret"}},

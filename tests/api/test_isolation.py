@@ -22,6 +22,7 @@ BODIES: dict[str, Any] = {
     "/knowledge_bases/chunkers/preview": {"json": {"text": "nobody's"}},
     "/knowledge_bases/{knowledge_base_id}/documents/{document_id}/chunks/preview": {"json": {}},
     "/knowledge_bases/{knowledge_base_id}/shares/{user_id}": {"json": {"permission": "edit"}},
+    "/knowledge_bases/{knowledge_base_id}/migration": {"json": {}},
     "/webhooks/{webhook_id}": {"json": {"url": "http://127.0.0.1:9/intruder"}},
     "/webhooks/{webhook_id}/replay": {"json": {"after": 0}},
     "/knowledge_bases/{knowledge_base_id}/search": {"json": {"query": MARK}},

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from agentscope.app.rag.service.delete_document import delete_document
 from agentscope.app.rag.service.delete_knowledge_base import delete_knowledge_base
+from agentscope.app.rag.service.migration import begin_with, cancel_migration
 from agentscope.app.rag.service.parts import KnowledgeBaseService
 from agentscope.app.rag.service.reindex import reindex_document
 from agentscope.app.rag.service.upload import UploadFields, upload
@@ -20,6 +21,7 @@ from agentscope.testing.world import USER, Api, ViolationError, World
 T = TypeVar("T")
 
 REQUEST_SECONDS = 100.0
+VECTOR_SHARE = 0.5
 CONFIG = EmbeddingModelConfig(
     type="simulated", credential_id="simulated", model="fake-embedding", dimensions=8
 )
@@ -83,8 +85,16 @@ class Clients:
         for _ in range(self._plan.requests):
             await asyncio.sleep(self._rng.uniform(0.0, 8.0))
             work = self._rng.choices(
-                [self._upload, self._delete, self._reindex, self._search, self._delete_base],
-                weights=[10, 4, 5, 8, 0.15],
+                [
+                    self._upload,
+                    self._delete,
+                    self._reindex,
+                    self._search,
+                    self._delete_base,
+                    self._migrate,
+                    self._cancel,
+                ],
+                weights=[10, 4, 5, 8, 0.15, self._plan.migrations, self._plan.migrations / 4],
             )[0]
             await work()
 
@@ -190,6 +200,31 @@ class Clients:
         if done:
             self.deleted_bases[name] = self._world.loop.time()
 
+    async def _migrate(self) -> None:
+        live = self._live()
+        if not live:
+            return
+        name = self._rng.choice(live)
+        model = self._rng.choice(list(self._world.others.values()))
+        config = replace(CONFIG, model=model.model, dimensions=model.dimensions)
+
+        async def begin(service: KnowledgeBaseService) -> bool:
+            record = await service.storage.knowledge_bases.get(USER, name)
+            if record is not None:
+                await begin_with(service, record, config)
+            return True
+
+        await self._ask(f"migrate {name[:6]} to {model.model}", begin)
+
+    async def _cancel(self) -> None:
+        live = self._live()
+        if live:
+            name = self._rng.choice(live)
+            await self._ask(
+                f"cancel {name[:6]}",
+                lambda service: _answered(cancel_migration(service, USER, name)),
+            )
+
     async def _search(self) -> None:
         document = self._some()
         if document is None:
@@ -210,8 +245,14 @@ class Clients:
 
         async def search(service: KnowledgeBaseService) -> list[SearchHit]:
             handle = await service.manager.get_knowledge(USER, document.knowledge_base_id)
+            if meaning:
+                only = {"document_id": document.id or ""}
+                return await handle.search(
+                    document.token, top_k=200, mode=SearchMode.VECTOR, metadata_filter=only
+                )
             return await handle.search(document.token, top_k=200, mode=SearchMode.KEYWORD)
 
+        meaning = bool(self._plan.migrations) and self._rng.random() < VECTOR_SHARE
         return await self._ask(f"search {document.token}", search)
 
     def check(self, hits: list[SearchHit], knowledge_base_id: str, sent_at: float) -> None:

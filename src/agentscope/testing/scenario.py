@@ -6,9 +6,7 @@ Then the faults stop, the work must come to rest, and everything must be in its 
 
 import asyncio
 import gc
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 from agentscope.app.records import DocumentStatus
 from agentscope.errors import EmbeddingError, EmbeddingTimeoutError
@@ -17,7 +15,7 @@ from agentscope.testing.faults import FaultRates
 from agentscope.testing.line_reader import CORRUPT, CRASH, EMPTY, POISON
 from agentscope.testing.plan import ROUGH, Plan
 from agentscope.testing.simulation import SimulationLoop
-from agentscope.testing.world import ViolationError, World, seeded_ids
+from agentscope.testing.world import ViolationError, World, scratch_folder, seeded_ids
 
 
 class Disasters:
@@ -63,7 +61,8 @@ class Disasters:
             await asyncio.sleep(self._rng.uniform(0.0, 60.0))
             error = self._rng.choice([EmbeddingError(), EmbeddingTimeoutError()])
             self._world.note("provider", error.code)
-            self._world.model.fail_with(error, times=self._rng.randrange(1, 4))
+            for model in (self._world.model, *self._world.others.values()):
+                model.fail_with(error, times=self._rng.randrange(1, 4))
 
 
 async def play(world: World, plan: Plan) -> Clients:
@@ -80,7 +79,8 @@ async def play(world: World, plan: Plan) -> Clients:
         group.create_task(disasters.provider())
     world.note("heal")
     world.network.rates = FaultRates()
-    world.model.heal()
+    for model in (world.model, *world.others.values()):
+        model.heal()
     world.restart_the_dead()
     await world.quiescent(hours=6)
     watch.cancel()
@@ -154,8 +154,8 @@ class Outcome:
 def simulate(seed: int, plan: Plan = ROUGH) -> Outcome:
     """Run one seed on a loop of its own."""
     loop = SimulationLoop(seed)
-    with tempfile.TemporaryDirectory(prefix="simulation-") as scratch, seeded_ids(seed):
-        world = World(loop, Path(scratch), plan.rates)
+    with scratch_folder() as scratch, seeded_ids(seed):
+        world = World(loop, scratch, plan.rates)
         world.network.rates = _copy(plan.rates)
 
         async def run() -> tuple[str, int]:

@@ -6,7 +6,9 @@ network, clock, processes, and the file format ("one line is one chunk").
 
 import asyncio
 import contextlib
+import os
 import random
+import tempfile
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
@@ -58,6 +60,7 @@ T = TypeVar("T")
 
 USER = "user-1"
 TRACE_LINES = 400
+IN_MEMORY = Path("/dev/shm")  # a folder of its own is made in it
 
 # The documented durations, a third each: the same protocol with less waiting.
 SIMULATED = Policy(
@@ -124,6 +127,10 @@ class World:
         self.blobs = MemoryBlobStore(self.loop.time)
         self.bus = InMemoryMessageBus()
         self.model = FakeEmbeddingModel(dimensions=8)
+        self.others = {  # what a knowledge base can be migrated to; never the same dimensions
+            name: FakeEmbeddingModel(dimensions=size, model=name)
+            for name, size in (("second-embedding", 12), ("third-embedding", 16))
+        }
         self.parsers = ParserRegistry([TextParser()])
         self.chunkers = ChunkerChoices()
         self.gate = asyncio.Event()  # files that begin with GATE wait for it
@@ -149,11 +156,14 @@ class World:
         manager = CollectionPerKbManager(
             storage, behind(self.network, self.vectors, VectorStoreError, seconds=0.3)
         )
-        model = behind(self.network, self.model, EmbeddingError, seconds=1.0)
+        known = {
+            name: behind(self.network, model, EmbeddingError, seconds=1.0)
+            for name, model in {self.model.model: self.model, **self.others}.items()
+        }
 
         async def models(user_id: str, config: EmbeddingModelConfig) -> EmbeddingModelBase:
-            del user_id, config
-            return model
+            del user_id
+            return known[config.model]
 
         manager.bind(embedding_models=models, policy=self.policy)
         return manager
@@ -225,7 +235,10 @@ class World:
 
     def busy_workers(self) -> list[Process]:
         """Return the workers that hold a lease, or all if none does."""
-        owners = {record.lease_owner for record in self.storage._state.documents.values()}
+        state = self.storage._state
+        owners = {record.lease_owner for record in state.documents.values()}
+        migrations = (record.migration for record in state.knowledge_bases.values())
+        owners |= {migration.lease_owner for migration in migrations if migration is not None}
         return [worker for worker in self.workers if worker.name in owners] or self.workers
 
     def kill(self, process: Process) -> None:
@@ -358,6 +371,14 @@ def _seen(task: "asyncio.Task[Any]") -> None:
     """Take note of the outcome of a request whose client went away."""
     if not task.cancelled():
         task.exception()
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Give a folder for the files of a run, in memory where that is possible: there are many."""
+    place = IN_MEMORY if IN_MEMORY.is_dir() and os.access(IN_MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="simulation-", dir=place) as folder:
+        yield Path(folder)
 
 
 @contextlib.contextmanager
