@@ -75,7 +75,7 @@ async def get_status(
     caller: CallerDep,
     service: ServiceDep,
     knowledge_base_id: str,
-    ids: Annotated[str, Query(description="Document ids, separated by commas.")],
+    ids: Annotated[str, Query(description="At most 10,000 document ids, separated by commas.")],
 ) -> Response:
     """Return the state of many documents at once."""
     wanted = [part.strip() for part in ids.split(",") if part.strip()]

@@ -146,11 +146,12 @@ class UploadForm:
     def expected_bytes(self) -> int | None:
         """The most that the file can hold, as the length of the request says; None: it says none.
 
-        Exact if nothing follows the file in the form. Known once the form began.
+        Exact if nothing follows the file in the form but the line break that all clients send.
+        Known once the form began.
         """
         if self._length is None or self._file_at is None or self._boundary is None:
             return None
-        end = len(self._boundary) + len(b"\r\n----")
+        end = len(self._boundary) + len(b"\r\n----\r\n")
         return max(0, self._length - self._file_at - end)
 
     async def begin(self) -> None:

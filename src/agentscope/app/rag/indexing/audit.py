@@ -1,6 +1,6 @@
 """The audit: compares records, vectors, blobs and counters, and names what breaks an invariant.
 
-It reads page by page, so its memory does not grow with the data, and it runs beside live traffic:
+It reads page by page, so its memory grows with the tenants only, and it runs beside live traffic:
 what looks wrong is looked at again before it is reported. Work that is merely not finished yet
 (uploads, runs, purges) is counted apart; it is no fault.
 """
@@ -14,6 +14,7 @@ from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.indexing.audit_records import RecordCheck
 from agentscope.app.rag.indexing.audit_repair import Repair
 from agentscope.app.rag.indexing.audit_report import AuditReport, Finding, Subject
+from agentscope.app.rag.indexing.audit_usage import UsageTally, documents_of
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.records import (
     SETTLED,
@@ -68,16 +69,25 @@ class Auditor:
             await asyncio.sleep(WAIT_SECONDS)
 
     async def _records(self, report: AuditReport) -> None:
+        usage = UsageTally(self.storage)
         check = RecordCheck(
-            storage=self.storage, manager=self.manager, blobs=self.blobs, deep=self.deep
+            storage=self.storage,
+            manager=self.manager,
+            blobs=self.blobs,
+            usage=usage,
+            deep=self.deep,
         )
         async for knowledge_base in self._knowledge_bases():
             self.known.update(await self.manager.collections(knowledge_base))
             report.checked("knowledge_bases")
+            usage.knowledge_base(knowledge_base)
             if knowledge_base.status is KnowledgeBaseStatus.ACTIVE:
                 await check.knowledge_base(knowledge_base, report)
             else:
                 report.pending(f"knowledge_base_{knowledge_base.status}")
+                async for document in documents_of(self.storage, knowledge_base.id):
+                    usage.document(document)
+        await usage.compare(report)
 
     async def _knowledge_bases(self) -> AsyncIterator[KnowledgeBaseRecord]:
         after = ""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.indexing.audit_report import AuditReport, Finding, Subject
+from agentscope.app.rag.indexing.audit_usage import UsageTally
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.records import (
     CLAIMABLE,
@@ -29,6 +30,7 @@ class RecordCheck:
     storage: StorageBase
     manager: KnowledgeBaseManagerBase
     blobs: StreamingBlobStore
+    usage: UsageTally
     deep: bool = False
 
     async def knowledge_base(self, record: KnowledgeBaseRecord, report: AuditReport) -> None:
@@ -46,6 +48,7 @@ class RecordCheck:
         ):
             for document in page:
                 report.checked("documents")
+                self.usage.document(document)
                 _tally(seen, document)
                 await self._document(record, document, report)
             after = page[-1].id

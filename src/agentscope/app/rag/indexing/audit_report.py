@@ -10,7 +10,7 @@ MAX_LISTED = 1000
 class Subject:
     """The thing a finding is about."""
 
-    kind: str  # document | knowledge_base | run | collection | blob
+    kind: str  # document | knowledge_base | user | run | collection | blob
     id: str
     collection: str = ""
     document_id: str = ""

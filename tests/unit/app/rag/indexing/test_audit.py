@@ -152,3 +152,18 @@ def test_a_chunk_with_a_wrong_number_is_found_by_the_deep_audit() -> None:
         assert await found(world) == ["I5"]
 
     story(tell)
+
+
+def test_a_usage_that_drifted_is_named() -> None:
+    """What quotas are judged by is compared with the records, too; a clean one is not named."""
+
+    async def tell(world: World) -> None:
+        await ready(world)
+        report = await world.auditor().run()
+        assert (report.findings, report.counts["users"]) == ([], 1)
+        users = world.storage._state.users
+        user = users[next(iter(users))]
+        user.arriving_bytes += 7
+        assert await found(world) == ["counters"]
+
+    story(tell)
