@@ -39,7 +39,7 @@ class LineContext(logging.Filter):
     """Adds the names that are bound, and the id of the trace, to records that lack them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        for name, value in _names.get():
+        for name, value in dict(_names.get()).items():  # the nearest wins
             if value and name not in vars(record):
                 setattr(record, name, value)
         if (trace_id := tracing.trace_id()) and "trace_id" not in vars(record):

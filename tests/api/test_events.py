@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import random
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from agentscope.app.rag.service.events import EventFeed, FeedLimits, Scope
 from agentscope.app.storage.memory.store import InMemoryStorage
 from agentscope.errors import QuotaExceededError
 from agentscope.rag.parser.text import TextParser
+from agentscope.testing.event_streams import StreamListener
 from agentscope.testing.live_service import LiveService
 from agentscope.testing.rest import DIMENSIONS, RestService, memory_app
 
@@ -102,6 +104,42 @@ def test_a_cut_connection_resumes_without_gap_or_repetition(tmp_path: Path) -> N
         assert seen == sorted(set(seen))
         assert seen == list(range(seen[0], seen[-1] + 1))
         assert all((document, "document.pending") in kinds for document in ids)
+
+
+def test_two_hundred_streams_that_are_cut_at_random_stay_whole(tmp_path: Path) -> None:
+    """Real HTTP, one process: each listener hears every event of its user once, in order."""
+    users = [f"listener-{number}" for number in range(10)]
+
+    async def listen(url: str, bases: dict[str, str]) -> list[StreamListener]:
+        host, _, port = url.removeprefix("http://").rpartition(":")
+        listeners = [
+            StreamListener(host, int(port), "/events", user, 0.2, random.Random(f"{user} {number}"))
+            for user in users
+            for number in range(20)
+        ]
+        tasks = [asyncio.create_task(one.run(9)) for one in listeners]
+        await asyncio.gather(*(one.connected.wait() for one in listeners))
+        async with httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client:
+            for number in range(8):
+                for user, base in bases.items():
+                    files = {"file": (f"{number}.txt", b"a boat", "text/plain")}
+                    path, sender = f"/knowledge_bases/{base}/documents", {"X-User-ID": user}
+                    answer = await client.post(path, headers=sender, files=files)
+                    assert answer.status_code == 201
+        async with asyncio.timeout(60):
+            await asyncio.gather(*tasks)
+        return listeners
+
+    with _served(tmp_path) as url:
+        bases = {}
+        for user in users:
+            with httpx.Client(base_url=url, headers={"X-User-ID": user}, timeout=30) as client:
+                bases[user] = LiveService(client).knowledge_base("Boats", MODEL)
+        listeners = asyncio.run(listen(url, bases))
+    assert all(one.whole for one in listeners)
+    assert sum(one.cuts for one in listeners) > 100
+    for one in listeners:
+        assert {frame.data["knowledge_base_id"] for frame in one.frames} == {bases[one.user]}
 
 
 def test_a_waiting_stream_is_told_at_once(tmp_path: Path) -> None:
