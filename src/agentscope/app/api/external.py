@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from agentscope.app.api.deps import CallerDep, ServiceDep, check_reach_of
+from agentscope.app.api.deps import CallerDep, SearcherDep, ServiceDep, check_reach_of
 from agentscope.app.api.external_filters import from_comparison, from_conditions
 from agentscope.app.api.responses import json_response
 from agentscope.app.api.schemas import external as shapes
@@ -20,7 +20,7 @@ UNDER_WAY = ("pending", "parsing", "chunking", "indexing")
 
 @router.post("/integrations/dify/retrieval", response_model=shapes.RetrievalResponse)
 async def post_retrieval(
-    caller: CallerDep, service: ServiceDep, body: shapes.RetrievalRequest
+    caller: SearcherDep, service: ServiceDep, body: shapes.RetrievalRequest
 ) -> Response:
     """Answer Dify's external knowledge API; its endpoint is this path without `/retrieval`."""
     check_reach_of(caller, [body.knowledge_id])
@@ -83,7 +83,7 @@ async def get_vector_store(
     response_model=shapes.VectorStoreSearchResponse,
 )
 async def post_vector_store_search(
-    caller: CallerDep,
+    caller: SearcherDep,
     service: ServiceDep,
     knowledge_base_id: str,
     body: shapes.VectorStoreSearchRequest,

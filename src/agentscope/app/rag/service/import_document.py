@@ -21,7 +21,7 @@ from agentscope.app.rag.service.hints import hint_index
 from agentscope.app.rag.service.metadata import parse_metadata
 from agentscope.app.rag.service.names import clean_filename
 from agentscope.app.rag.service.parts import KnowledgeBaseService
-from agentscope.app.records import DocumentRecord, KnowledgeBaseRecord, OnDuplicate
+from agentscope.app.records import DocumentRecord, KnowledgeBaseRecord, OnDuplicate, Policy
 from agentscope.app.storage.verbs import (
     RunWriter,
     abandon_upload,
@@ -87,12 +87,14 @@ async def import_document(target: ImportTarget, incoming: IncomingDocument) -> O
     if await documents.get_many(record.user_id, record.id, ids):
         await incoming.finish()
         return Outcome.PRESENT
-    return await _DocumentImport(target, incoming).run(ids)
+    policy = await target.service.plans.policy(record.user_id, target.service.policy)
+    return await _DocumentImport(target, incoming, policy).run(ids)
 
 
 class _DocumentImport:
-    def __init__(self, target: ImportTarget, incoming: IncomingDocument) -> None:
+    def __init__(self, target: ImportTarget, incoming: IncomingDocument, policy: Policy) -> None:
         self._target = target
+        self._policy = policy  # with the quotas of the owner
         self._service = target.service
         self._storage = target.service.storage
         self._incoming = incoming
@@ -114,12 +116,10 @@ class _DocumentImport:
                 duplicate_of=await self._twin(),
                 owner=OWNER,
                 run_id=run_id,
-                policy=self._service.policy,
+                policy=self._policy,
             )
         except BaseException:
-            await settled(
-                abandon_upload(self._storage.documents, document.id, policy=self._service.policy)
-            )
+            await settled(abandon_upload(self._storage.documents, document.id, policy=self._policy))
             self._service.wake_maintenance()
             raise
         return await _CarriedRun(self._target, self._incoming, handle, claimed, run_id).run()
@@ -140,7 +140,7 @@ class _DocumentImport:
                     record.user_id,
                     record.id,
                     {**fields, "size": given.size},
-                    policy=self._service.policy,
+                    policy=self._policy,
                 )
             except AlreadyExistsError:
                 continue
@@ -166,16 +166,14 @@ class _DocumentImport:
         async for piece in self._incoming.original():
             if _now() - self._sent_at > self._lifetime() / 3:
                 sent_at = _now()
-                await extend_upload(
-                    self._storage.documents, document.id, policy=self._service.policy
-                )
+                await extend_upload(self._storage.documents, document.id, policy=self._policy)
                 self._sent_at = sent_at
             yield piece
         if _now() - self._sent_at >= self._lifetime():
             raise NotReadyError("The import took too long and was given up.")
 
     def _lifetime(self) -> float:
-        return self._service.policy.timings.upload_ttl.total_seconds()
+        return self._policy.timings.upload_ttl.total_seconds()
 
     async def _twin(self) -> str | None:
         """Return the document that this one was noted to be a copy of, if it is here as well."""
@@ -193,7 +191,7 @@ class _DocumentImport:
             document.id,
             stored=stored,
             on_duplicate=OnDuplicate.KEEP,
-            policy=self._service.policy,
+            policy=self._policy,
         )
         await hint_index(self._service.message_bus, result.document)
         return Outcome.QUEUED
