@@ -1,11 +1,13 @@
 """What is installed: our version, and the package that cannot live beside ours."""
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 DISTRIBUTION = "agentscope-rag"
 RIVAL = "agentscope"
 
 
+@cache
 def installed_version() -> str:
     """Return the version of this package, or 0.0.0 when it runs from a bare source tree."""
     try:

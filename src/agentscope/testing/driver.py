@@ -1,11 +1,9 @@
 """Directed stories in a simulated world: one step after the other, on virtual time."""
 
 import asyncio
-import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import TypeVar
 
 from agentscope.app.rag.service.delete_document import delete_document
@@ -23,7 +21,7 @@ from agentscope.rag.document import SearchHit, SearchMode
 from agentscope.testing.clients import CONFIG
 from agentscope.testing.faults import FaultRates
 from agentscope.testing.simulation import SimulationLoop
-from agentscope.testing.world import SIMULATED, USER, Api, World, seeded_ids
+from agentscope.testing.world import SIMULATED, USER, Api, World, scratch_folder, seeded_ids
 
 T = TypeVar("T")
 
@@ -179,8 +177,8 @@ def story(
 ) -> World:
     """Run `tell` in a fresh world, without faults unless `rates` says so; return the world."""
     loop = SimulationLoop(seed)
-    with tempfile.TemporaryDirectory(prefix="simulation-") as scratch, seeded_ids(seed):
-        world = World(loop, Path(scratch), rates or FaultRates(), policy)
+    with scratch_folder() as scratch, seeded_ids(seed):
+        world = World(loop, scratch, rates or FaultRates(), policy)
 
         async def run() -> None:
             try:

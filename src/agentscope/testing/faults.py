@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from agentscope.app.message_bus.base import MessageBus
 from agentscope.app.message_bus.memory import InMemoryMessageBus
@@ -53,6 +53,7 @@ class Network:
         self.rates = rates
         self.closed = False
         self.calls = 0
+        self._outside = loop.outside()
 
     async def call(
         self,
@@ -66,43 +67,64 @@ class Network:
             raise error("The simulation is over.")
         self.calls += 1
         answer: asyncio.Future[T] = self.loop.create_future()
-        self.loop.spawn(None, self._serve(operation, error, answer, 1.0 / seconds))
+        call = _Call(operation, error, answer, self.loop.rng.expovariate(1.0 / seconds))
+        delay, rates = self.loop.rng.expovariate(1.0 / seconds), self.rates
+        if rates.slow and self.loop.rng.random() < rates.slow:
+            delay += self.loop.rng.uniform(0.0, LATE_SECONDS)
+        # A timer of nobody's: the death or pause of the caller does not hold the request up.
+        self.loop.call_later(delay, self._arrive, call, context=self._outside)
         return await answer
 
-    async def _serve(
-        self,
-        operation: Callable[[], Awaitable[T]],
-        error: type[AgentScopeError],
-        answer: "asyncio.Future[T]",
-        pace: float,
-    ) -> None:
-        rng, rates = self.loop.rng, self.rates
-        fate = rng.random()
-        await asyncio.sleep(rng.expovariate(pace))
-        if rng.random() < rates.slow:
-            await asyncio.sleep(rng.uniform(0.0, LATE_SECONDS))
+    def _arrive(self, call: "_Call[Any]") -> None:
+        """Decide the fate of a request that reaches the server."""
+        fate, rates = self.loop.rng.random(), self.rates
         if fate < rates.before:
-            _fail(answer, error("The request was not received."))
+            call.fail(call.error("The request was not received."))
             return
         if fate < rates.before + rates.late:
-            _fail(answer, error("The connection was lost."))
-            await asyncio.sleep(rng.uniform(0.0, LATE_SECONDS))
-        try:
-            result = await operation()
-        except Exception as exc:
-            _fail(answer, exc)
+            call.fail(call.error("The connection was lost."))
+            delay = self.loop.rng.uniform(0.0, LATE_SECONDS)
+            self.loop.call_later(delay, self._begin, call, context=self._outside)
             return
-        await asyncio.sleep(rng.expovariate(pace))
-        if fate < rates.before + rates.late + rates.after:
-            _fail(answer, error("The answer was lost."))
-        elif not answer.done():
-            answer.set_result(result)
+        call.answer_lost = fate < rates.before + rates.late + rates.after
+        self._begin(call)
+
+    def _begin(self, call: "_Call[Any]") -> None:
+        self.loop.spawn(None, self._serve(call))
+
+    async def _serve(self, call: "_Call[Any]") -> None:
+        try:
+            result = await call.operation()
+        except Exception as exc:
+            call.fail(exc)
+            return
+        if call.answer_lost:
+            error = call.error("The answer was lost.")
+            self.loop.call_later(call.way_back, call.fail, error, context=self._outside)
+        else:
+            self.loop.call_later(call.way_back, call.succeed, result, context=self._outside)
 
 
-def _fail(answer: "asyncio.Future[Any]", error: Exception) -> None:
-    if not answer.done():
-        answer.set_exception(error)
-        answer.exception()  # nobody may be there to read it
+@dataclass(slots=True)
+class _Call(Generic[T]):
+    """One request under way; its answer may be known before it is served, or never."""
+
+    operation: Callable[[], Awaitable[T]]
+    error: type[AgentScopeError]
+    answer: "asyncio.Future[T]"
+    way_back: float
+    answer_lost: bool = False
+
+    def fail(self, error: Exception) -> None:
+        """Let the caller see an error."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()  # nobody may be there to read it
+
+    def succeed(self, result: T) -> None:
+        """Let the caller have the answer."""
+        if not self.answer.done():
+            self.answer.set_result(result)
 
 
 def behind(network: Network, inner: T, error: type[AgentScopeError], *, seconds: float = 0.01) -> T:

@@ -160,12 +160,16 @@ class SimulationLoop(asyncio.BaseEventLoop):
         context.run(_process.set, process)
         return self.create_task(work, context=context)
 
+    def outside(self) -> contextvars.Context:
+        """Return a context in which callbacks belong to no process."""
+        context = contextvars.copy_context()
+        context.run(_process.set, None)
+        return context
+
     def freeze(self, process: Process, seconds: float) -> None:
         """Stop a process for a while; the world goes on."""
         process.frozen_until = self._virtual + seconds
-        context = contextvars.copy_context()
-        context.run(_process.set, None)
-        self.call_at(process.frozen_until, self._thaw, process, context=context)
+        self.call_at(process.frozen_until, self._thaw, process, context=self.outside())
 
     def _thaw(self, process: Process) -> None:
         if not process.dead and process.frozen_until <= self._virtual:
