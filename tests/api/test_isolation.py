@@ -11,7 +11,14 @@ import pytest
 from agentscope.testing.rest import RestService, memory_app
 
 MARK = f"mark{uuid.uuid4().hex[:8]}"
-NO_TENANT = {"/health", "/identity", "/metrics", "/credential/schemas", "/embedding-model/"}
+NO_TENANT = {
+    "/health",
+    "/health/live",
+    "/identity",
+    "/metrics",
+    "/credential/schemas",
+    "/embedding-model/",
+}
 # They speak of all tenants, to the operator: see test_operator_view.
 NO_TENANT |= {f"/operator/{name}" for name in ("overview", "pause", "resume", "retry")}
 EMPTY_IS_FINE = {"/knowledge_bases/{knowledge_base_id}/documents/status"}

@@ -11,3 +11,9 @@ class HealthResponse(BaseModel):
     status: Literal["ok", "not_ready"]
     version: str
     components: dict[str, Literal["ok", "not_ready", "disabled"]]
+
+
+class LiveResponse(BaseModel):
+    """The process serves requests."""
+
+    status: str
