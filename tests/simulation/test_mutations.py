@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.simulation.migration_stories import MIGRATION_GUARDS
 
 import agentscope
 from agentscope.app.rag.indexing import audit, lease, pipeline, purge, worker
@@ -600,6 +601,7 @@ GUARDS: dict[str, tuple[Tell, Callable[[Patch], None]]] = {
     "orphan": (a_stray_run_is_reported, remove_orphan),
     "run_namespace": (a_worker_removes_its_own_run_only, share_points_between_runs),
     "no_collection": (writers_make_no_collection, let_writers_make_collections),
+    **MIGRATION_GUARDS,
 }
 
 
