@@ -211,7 +211,7 @@ def test_fault_a9_one_failed_renewal_harms_nothing() -> None:
         driver = Driver(world)
         world.start_worker()
         document = await driver.upload(await driver.knowledge_base(), "LONG alpha")
-        await driver.claimed(document)
+        await driver.until(lambda: bool(world.reads))
         for _ in range(3):
             world.network.rates.before = 1.0
             await asyncio.sleep(TTL / 3)

@@ -16,6 +16,7 @@ logger = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 1.0
 RENEW_RETRY_SECONDS = 3.0
+LAST_RETRY_SECONDS = 0.5
 GRAIN_SECONDS = 0.001
 """Waits shorter than this are over: the sum of clock readings is not exact, and would spin."""
 
@@ -82,7 +83,13 @@ class Lease:
                 return
             except Exception as exc:
                 self._failed(exc)
-                await asyncio.sleep(max(0.0, min(RENEW_RETRY_SECONDS, self.left())))
+                await asyncio.sleep(self._until_retry())
+
+    def _until_retry(self) -> float:
+        """Return a pause that shrinks towards the deadline: the last moments are worth most."""
+        left = self.left()
+        pause = max(LAST_RETRY_SECONDS, left / 3)
+        return max(0.0, min(RENEW_RETRY_SECONDS, pause, left))
 
     def _failed(self, exc: Exception) -> None:
         code = exc.code if isinstance(exc, AgentScopeError) else type(exc).__name__
