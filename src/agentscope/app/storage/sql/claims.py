@@ -217,10 +217,11 @@ def unfinished(session: Session) -> int:
 def waiting(session: Session, limit: int) -> list[Waiting]:
     """Return the users that workers have to do with; one index is read."""
     rows = session.rows(
-        "SELECT d.user_id, count(*), max(u.running), min(d.due_at) "
-        "FROM documents d JOIN users u ON u.user_id = d.user_id "
-        "WHERE d.queue = 1 AND d.due_at IS NOT NULL "
-        "GROUP BY d.user_id ORDER BY count(*) DESC, d.user_id LIMIT :limit",
+        "SELECT w.user_id, w.documents, u.running, w.due FROM ("
+        "SELECT user_id, count(*) AS documents, min(due_at) AS due FROM documents "
+        "WHERE queue = 1 "  # all of them are due some time; one index holds all that is asked
+        "GROUP BY user_id ORDER BY documents DESC, user_id LIMIT :limit"
+        ") w JOIN users u ON u.user_id = w.user_id ORDER BY w.documents DESC, w.user_id",
         limit=limit,
     )
     now = session.now()
