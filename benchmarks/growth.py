@@ -1,7 +1,7 @@
 """How the calls that must not grow do grow: the same data at several sizes, and a plot.
 
-For each back end and size `storage.py` fills an empty store and measures the calls on every request,
-claim and sweep. The factor from the smallest to the largest size is the claim; the plot shows it.
+For each back end and size `storage.py` fills an empty store and measures the calls that requests,
+claims and sweeps make. The factor from the smallest to the largest size counts; the plot shows it.
 
 Run: python -m benchmarks.growth [--sizes 1000 10000 100000] [--backends sqlite redis] [--write]
 """
