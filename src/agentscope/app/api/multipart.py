@@ -26,6 +26,7 @@ from agentscope.errors import InvalidInputError, NotReadyError, TooLargeError
 MAX_PARTS: Final = 64
 MAX_HEADER_BYTES: Final = 16 * 1024
 DISCARD_BYTES: Final = 512 * 1024
+DISCARD_UNKNOWN_BYTES: Final = 64 * 1024  # of a body that does not say how long it is
 DISCARD_SECONDS: Final = 1.0
 FIELD_NAMES: Final = ("content_type", "encoding", "metadata", "on_duplicate")
 
@@ -196,13 +197,21 @@ class UploadForm:
 
     async def discard(self) -> None:
         """Read a little of what is left, so that a client that sends first hears the answer."""
-        left = DISCARD_BYTES
+        if (left := self._worth_discarding()) == 0:
+            return
         with contextlib.suppress(Exception):
             async with asyncio.timeout(DISCARD_SECONDS):
                 async for chunk in self._stream:
                     left -= len(chunk)
                     if left <= 0:
                         return
+
+    def _worth_discarding(self) -> int:
+        """Return how much to read: who has much more to send should rather be told at once."""
+        if self._length is None:
+            return DISCARD_UNKNOWN_BYTES
+        left = self._length - self._taken
+        return left if left <= DISCARD_BYTES else 0
 
     async def _read(self) -> bool:
         """Take one network chunk in; False at the end of the body."""

@@ -185,11 +185,11 @@ async def upload(
         intent["size"] = _announced(service, expected_bytes)
     with _told_to(viewer_id, owner):
         document = await service.storage.documents.begin_upload(owner, kb, intent, policy=policy)
+        meter = _Meter(service, document, sent_at, policy)
         try:
-            meter = _Meter(service, document, sent_at, policy)
             result = await _receive(service, document, key, file, meter)
         except BaseException as exc:
-            observe.UPLOADS.labels("refused").inc()
+            _note_refusal(document, meter, exc)
             await _give_up(service, document, exc)
             raise
     observe.UPLOADS.labels("stored" if result.stored else "duplicate").inc()
@@ -291,6 +291,17 @@ def _encoding(fields: UploadFields) -> str | None:
     if fields.encoding is not None and known is None:
         raise InvalidInputError(f"Unknown text encoding '{fields.encoding[:40]}'.")
     return known
+
+
+def _note_refusal(document: DocumentRecord, meter: _Meter, cause: BaseException) -> None:
+    observe.UPLOADS.labels("refused").inc()
+    fields = {
+        "knowledge_base_id": document.knowledge_base_id,
+        "document_id": document.id,
+        "taken_bytes": meter.size,
+        "error_code": cause.code if isinstance(cause, AgentScopeError) else "broken_off",
+    }
+    logger.info("upload_refused", extra=fields)
 
 
 async def _give_up(
