@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from agentscope.app.records import (
+    PAUSED_KNOWLEDGE_BASE,
+    PAUSED_USER,
     SETTLED,
     Claim,
     DocumentFailure,
@@ -259,6 +261,31 @@ class StorageMachine(RuleBasedStateMachine):
             "extend": lambda world: extend_upload(world.storage.documents, name, policy=POLICY),
         }
         self.both(calls[what])
+
+    @rule(number=st.integers(0, 5), paused=st.booleans())
+    def pause(self, number: int, paused: bool) -> None:
+        """Of a user or of a knowledge base; claims pass over it until it ends."""
+        names = [PAUSED_USER + user for user in USERS]
+        names += [PAUSED_KNOWLEDGE_BASE + name for name in self.bases]
+        name = names[number % len(names)]
+        self.both(
+            lambda world: (
+                world.storage.registry.put(name, {})
+                if paused
+                else world.storage.registry.delete(name)
+            )
+        )
+
+    @rule()
+    def operators_lists(self) -> None:
+        waiting = self.both(lambda world: world.storage.documents.waiting(10))
+        failed = self.both(lambda world: world.storage.documents.failed())
+        assert waiting is not None
+        assert failed is not None
+        for model, real in zip(waiting.model, waiting.real, strict=True):
+            assert replace(model, due=timedelta()) == replace(real, due=timedelta())
+        ids = [[record.id for record in records] for records in (failed.model, failed.real)]
+        assert ids[0] == ids[1]
 
     @rule(limit=st.integers(1, 5))
     def sweep(self, limit: int) -> None:
