@@ -52,13 +52,33 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 class FieldFormatter(logging.Formatter):
-    """Writes `event field=value ...`; values with blanks are quoted, line breaks escaped."""
+    """Writes `event field=value ...`; values with blanks are quoted, line breaks escaped.
+
+    Only the lines of a traceback follow, all of them indented, so that nobody can make a text
+    that is logged look like a line of its own.
+    """
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
+        record.message = _one_line(record.message)
+        return super().formatMessage(record)
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the library's name
+        lines = super().formatException(ei).split("\n")
+        return "\n".join(f"  {_one_line(line)}" for line in lines)
 
     def format(self, record: logging.LogRecord) -> str:
         line = super().format(record)
         shown = " ".join(f"{key}={_shown(value)}" for key, value in _fields(record).items())
         head, separator, trace = line.partition("\n")
         return f"{head} {shown}".rstrip() + separator + trace
+
+
+def _one_line(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(
+        mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in text
+    )
 
 
 def _shown(value: Any) -> str:
