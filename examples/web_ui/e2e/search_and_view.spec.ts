@@ -92,5 +92,38 @@ test('A7 and A8: a hit shows score, file, page and words, opens there, and every
   await expect(page.getByLabel('Filter by name')).toHaveValue('guide');
   await expect(page.getByRole('row')).toHaveCount(2);
   await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute('aria-sort', 'ascending');
+  await page.getByLabel('File type').selectOption({ label: 'PDF' });
+  await expect(page.getByRole('row')).toHaveCount(2);
+  await page.getByLabel('File type').selectOption({ label: 'HTML' });
+  await expect(page.getByText('No document matches.')).toBeVisible();
+
+  // Two ways beside each other, one of them with a condition; all of it is in the address.
+  await page.keyboard.press('Control+k');
+  await search('lighthouse keeper');
+  await page.getByRole('button', { name: 'Compare' }).click();
+  const left = page.getByRole('group', { name: 'Left', exact: true });
+  const right = page.getByRole('group', { name: 'Right', exact: true });
+  await expect(right.getByLabel('Right: mode')).toHaveValue('vector');
+  await expect(right.locator('ol > li').first()).toContainText(/same rank|Ranks gained|new/);
+  await expect(page.getByText(/ on both sides, /)).toBeVisible();
+  await right.getByText('Options').click();
+  await right.getByRole('button', { name: 'Add condition' }).click();
+  await right.getByLabel('Field').fill('filename');
+  await right.getByLabel('Value').fill('notes.md');
+  await page.keyboard.press('Enter');
+  await expect(right.locator('ol > li').first()).toContainText('notes.md');
+  await expect(right.getByRole('heading', { name: 'guide.pdf' })).toHaveCount(0);
+  await expect(left.locator('ol > li').first()).toContainText('only here');
+  await page.reload();
+  await expect(right.getByLabel('Value')).toHaveValue('notes.md');
+  await expect(right.locator('ol > li').first()).toContainText('notes.md');
+  // The arrow keys walk through the results.
+  await left.getByRole('link').first().focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(left.getByRole('link').nth(1)).toBeFocused();
+  await right.getByRole('button', { name: 'Remove condition 1' }).click();
+  await expect(right.getByRole('heading', { name: 'guide.pdf' }).first()).toBeVisible();
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await expect(right).toHaveCount(0);
   expect(watch.complaints).toEqual([]);
 });

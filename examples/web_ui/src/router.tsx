@@ -8,11 +8,13 @@ import {
 import { NotFound, RouteError } from './features/shell/problems';
 import { Shell } from './features/shell/shell';
 import { KnowledgeBasesPage } from './features/kbs/list_page';
+import type { SearchParams } from './features/search/settings';
 import { Loading } from './ui/loading';
 
 type Raw = Record<string, unknown>;
 
 const states = ['pending', 'parsing', 'chunking', 'indexing', 'ready', 'error'] as const;
+const digits = ['0', '1'] as const;
 const sorts = ['create_time', 'update_time', 'name', 'size', 'chunks', 'status'] as const;
 
 interface ListSearch {
@@ -22,18 +24,10 @@ interface ListSearch {
 interface DocumentsSearch {
   q?: string;
   status?: (typeof states)[number];
+  type?: string;
   sort?: (typeof sorts)[number];
   desc?: '0' | '1';
   page?: number;
-}
-
-interface SearchSearch {
-  q?: string;
-  k?: number;
-  min?: number;
-  mode?: string;
-  type?: string;
-  doc?: string;
 }
 
 interface DocumentSearch {
@@ -94,6 +88,7 @@ const documentsRoute = createRoute({
   validateSearch: (raw: Raw): DocumentsSearch => ({
     q: text(raw.q),
     status: oneOf(raw.status, states),
+    type: text(raw.type),
     sort: oneOf(raw.sort, sorts),
     desc: oneOf(raw.desc, ['0', '1'] as const),
     page: positive(raw.page),
@@ -104,13 +99,23 @@ const searchRoute = createRoute({
   getParentRoute: () => kbRoute,
   path: '/search',
   component: lazyRouteComponent(() => import('./features/search/page'), 'SearchPage'),
-  validateSearch: (raw: Raw): SearchSearch => ({
+  validateSearch: (raw: Raw): SearchParams => ({
     q: text(raw.q),
     k: positive(raw.k),
     min: share(raw.min),
     mode: text(raw.mode),
     type: text(raw.type),
+    rr: oneOf(raw.rr, digits),
+    where: text(raw.where),
     doc: text(raw.doc),
+    compare: oneOf(raw.compare, ['1'] as const),
+    bq: text(raw.bq),
+    bk: positive(raw.bk),
+    bmin: share(raw.bmin),
+    bmode: text(raw.bmode),
+    btype: text(raw.btype),
+    brr: oneOf(raw.brr, digits),
+    bwhere: text(raw.bwhere),
   }),
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excerpt, findTerms, merge, queryTerms, type Range, toUtf16 } from '@/features/search/marks';
+import { excerpt, findTerms, merge, queryTerms, readable, type Range, toUtf16 } from '@/features/search/marks';
 import { locate } from '@/features/viewer/locate';
 
 const cut = (text: string, ranges: readonly Range[]) => ranges.map(([start, end]) => text.slice(start, end));
@@ -66,5 +66,14 @@ describe('locating a passage in an original', () => {
     expect(locate(page, 'something entirely different in every word')).toBeNull();
     expect(locate('', 'x')).toBeNull();
     expect(locate(page, '')).toBeNull();
+  });
+
+  it('leaves out the tags around slides and keeps the marks on their words', () => {
+    const raw = '<slide index=2>\nTelescope dome\n</slide>';
+    const at = raw.indexOf('dome');
+    const { text, marks } = readable(raw, [[0, 6], [at, at + 4]]);
+    expect(text).toBe('Telescope dome');
+    expect(marks.map(([start, end]) => text.slice(start, end))).toEqual(['dome']);
+    expect(readable('a <b> c', [[0, 1]])).toEqual({ text: 'a <b> c', marks: [[0, 1]] });
   });
 });

@@ -7,7 +7,8 @@ import { forEach } from '@/features/documents/actions';
 import { newer } from '@/features/documents/live';
 import { totalsOf } from '@/features/documents/summary';
 import { modelChoices } from '@/features/kbs/models';
-import { filterOf } from '@/features/search/filters';
+import { filterFrom } from '@/features/search/clauses';
+import { clausesOf, paramsOf, requestOf, settingsOf } from '@/features/search/settings';
 import { viewKind } from '@/features/viewer/kind';
 import { searchCodec } from '@/router';
 import { formatAgo, formatBytes, parseTime } from '@/ui/format';
@@ -151,9 +152,47 @@ describe('small things', () => {
   });
 
   it('filters by type and by document', () => {
-    expect(filterOf({})).toEqual({});
-    expect(filterOf({ type: 'pdf', doc: 'd' })).toEqual({ content_types: ['application/pdf'], document_ids: ['d'] });
-    expect(filterOf({ type: 'unknown' })).toEqual({});
+    expect(requestOf('q', {})).toEqual({ query: 'q', top_k: 10 });
+    expect(requestOf('q', { type: 'pdf', k: 99 }, 'd')).toEqual({
+      query: 'q',
+      top_k: 50,
+      content_types: ['application/pdf'],
+      document_ids: ['d'],
+    });
+    expect(requestOf('q', { type: 'unknown' })).toEqual({ query: 'q', top_k: 10 });
+  });
+
+  it('makes a filter of complete conditions, a typed word standing for all it can be', () => {
+    expect(filterFrom([])).toBeUndefined();
+    expect(filterFrom([['', 'is', 'x'], ['year', 'is', ' ']])).toBeUndefined();
+    expect(filterFrom([['author', 'is', 'Li']])).toEqual({ author: 'Li' });
+    expect(filterFrom([['year', 'is', '2024']])).toEqual({ year: { $in: [2024, '2024'] } });
+    expect(
+      filterFrom([
+        ['year', 'gte', '2020'],
+        ['day', 'lt', '2024-05-01'],
+        ['tag', 'in', 'a，b, true'],
+        ['draft', 'not', 'true'],
+        ['folder', 'missing', ''],
+      ]),
+    ).toEqual({
+      $and: [
+        { year: { $gte: 2020 } },
+        { day: { $lt: '2024-05-01' } },
+        { tag: { $in: ['a', 'b', true, 'true'] } },
+        { draft: { $nin: [true, 'true'] } },
+        { folder: { $exists: false } },
+      ],
+    });
+  });
+
+  it('keeps both sides of a comparison in the address, and survives an address that is nonsense', () => {
+    const right = { k: 5, mode: 'keyword', min: undefined, type: undefined, rerank: false, where: [['year', 'is', '1']] as [string, string, string][] };
+    expect(settingsOf({ q: 'x', ...paramsOf(right, 'b') }, 'b')).toEqual(right);
+    expect(settingsOf({ q: 'x', ...paramsOf(right, 'b') }, 'a').where).toEqual([]);
+    expect(clausesOf('{"a":1}')).toEqual([]);
+    expect(clausesOf('[["a","is"],["b","is","c"]]')).toEqual([['b', 'is', 'c']]);
+    expect(clausesOf('[')).toEqual([]);
   });
 
   it('never shows a web page or a drawing as such', () => {

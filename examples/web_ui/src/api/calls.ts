@@ -13,6 +13,7 @@ export interface DocumentQuery {
   page_size: number;
   keywords?: string;
   status?: T.DocumentStatus;
+  content_type?: string;
   orderby: string;
   desc: boolean;
 }

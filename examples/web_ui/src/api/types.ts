@@ -98,6 +98,7 @@ export interface SearchHit {
   chunk: Chunk;
   vector?: LegScore | null;
   keyword?: LegScore | null;
+  rerank?: LegScore | null;
   highlights?: [number, number][] | null;
 }
 
@@ -114,6 +115,7 @@ export interface SearchRequest {
   top_k: number;
   mode?: string;
   score_threshold?: number;
+  rerank?: boolean;
   metadata_filter?: Record<string, unknown>;
   document_ids?: string[];
   content_types?: string[];

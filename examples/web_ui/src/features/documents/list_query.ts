@@ -8,13 +8,14 @@ export const pageSize = 50;
 export interface ListParams {
   q?: string;
   status?: DocumentStatus;
+  type?: string;
   sort?: 'create_time' | 'update_time' | 'name' | 'size' | 'chunks' | 'status';
   desc?: '0' | '1';
   page?: number;
 }
 
-export function wireQuery({ q, status, sort = 'create_time', desc = '1' }: ListParams) {
-  return { keywords: q, status, orderby: sort, desc: desc === '1' };
+export function wireQuery({ q, status, type, sort = 'create_time', desc = '1' }: ListParams) {
+  return { keywords: q, status, content_type: type, orderby: sort, desc: desc === '1' };
 }
 
 export const documentsQuery = (kbId: string, params: ListParams) =>

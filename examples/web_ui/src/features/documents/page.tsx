@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { connection } from '@/api/connection';
 import { kbQuery, supportedQuery } from '@/api/queries';
@@ -69,7 +69,7 @@ function Documents({ kb, countedAt }: { kb: KnowledgeBase; countedAt: number }) 
     [navigate],
   );
 
-  const { select, retry, askRemove } = bulk;
+  const { select, retry, askRemove, clear: clearSelection } = bulk;
   const rowActions: RowActions = useMemo(
     () => ({
       select,
@@ -81,8 +81,16 @@ function Documents({ kb, countedAt }: { kb: KnowledgeBase; countedAt: number }) 
     [select, retry, askRemove, kb.id],
   );
 
+  useEffect(() => {
+    const clear = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('[role=dialog], [role=menu]')) clearSelection();
+    };
+    window.addEventListener('keydown', clear);
+    return () => window.removeEventListener('keydown', clear);
+  }, [clearSelection]);
+
   const totals = totalsOf(kb, countedAt, items);
-  const filtered = Boolean(params.q ?? params.status);
+  const filtered = Boolean(params.q ?? params.status ?? params.type);
   const empty = totals.total === 0 && !filtered;
   const shown = list.data && (rows.length > 0 || filtered || (params.page ?? 1) > 1);
   return (
@@ -120,7 +128,7 @@ function Documents({ kb, countedAt }: { kb: KnowledgeBase; countedAt: number }) 
                 </span>
               )}
               {totals.failed > 0 && params.status !== 'error' && kb.status_counts.error > 0 && (
-                <Button size="sm" onClick={() => change({ status: 'error', page: undefined, q: undefined })}>
+                <Button size="sm" onClick={() => change({ status: 'error', page: undefined, q: undefined, type: undefined })}>
                   {t('summary.showFailed')}
                 </Button>
               )}
@@ -161,7 +169,7 @@ function Documents({ kb, countedAt }: { kb: KnowledgeBase; countedAt: number }) 
               <div className="flex flex-col items-center gap-3 px-4 py-10 text-center text-sm text-soft">
                 {t('table.nothing')}
                 {(filtered || (params.page ?? 1) > 1) && (
-                  <Button size="sm" onClick={() => change({ q: undefined, status: undefined, page: undefined })}>
+                  <Button size="sm" onClick={() => change({ q: undefined, status: undefined, type: undefined, page: undefined })}>
                     {t('table.clearFilters')}
                   </Button>
                 )}

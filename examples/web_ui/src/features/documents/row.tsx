@@ -84,7 +84,7 @@ export const DocumentRow = memo(function DocumentRow({ document, selected, leavi
             </p>
           ))}
       </td>
-      <td className="hidden py-2.5 pr-4 align-top md:table-cell">
+      <td className="hidden py-2.5 pr-4 align-top leading-6 md:table-cell">
         {leaving ? <span className="text-[0.8125rem] text-soft">{t('table.deleting')}</span> : <DocumentState document={document} />}
       </td>
       <td className="hidden py-2.5 pr-4 text-right align-top text-[0.8125rem] leading-6 text-soft tabular-nums lg:table-cell">

@@ -6,6 +6,7 @@ import { type DocumentStatus, type KnowledgeDocument, MOVING_STATES, type Status
 import { Button } from '@/ui/button';
 import { Checkbox, Input, Select } from '@/ui/field';
 import { formatNumber } from '@/ui/format';
+import { singleTypes } from '@/features/search/filters';
 import { pageSize, type ListParams } from './list_query';
 import { DocumentRow, type RowActions } from './row';
 
@@ -65,6 +66,20 @@ export function TableToolbar({ params, counts, onChange }: ToolbarProps) {
           {states.map((state) => (
             <option key={state} value={state}>
               {t('table.stateCount', { state: t(`state.${state}`), count: counts[state], shown: formatNumber(counts[state]) })}
+            </option>
+          ))}
+        </Select>
+      </div>
+      <div className="w-full sm:w-44">
+        <Select
+          aria-label={t('search.fileType')}
+          value={params.type ?? ''}
+          onChange={(event) => onChange({ type: event.target.value || undefined, page: undefined })}
+        >
+          <option value="">{t('search.anyType')}</option>
+          {singleTypes.map(([type, label]) => (
+            <option key={type} value={type}>
+              {label}
             </option>
           ))}
         </Select>

@@ -30,7 +30,7 @@ export type Bulk = ReturnType<typeof useBulk>;
 /** The selection, and what is done to all of it; failures come back as one sentence. */
 export function useBulk({ kb, rows, params, total, actions, onProblem }: BulkOptions) {
   const { t } = useTranslation();
-  const filter = JSON.stringify([params.q, params.status]);
+  const filter = JSON.stringify([params.q, params.status, params.type]);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const [allFor, setAllFor] = useState<string | null>(null);
   const [asked, setAsked] = useState<KnowledgeDocument | 'selection' | null>(null);

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useMatchRoute, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useMatchRoute, useNavigate, useParams } from '@tanstack/react-router';
 import { ChevronLeft, FileText, Search, SlidersHorizontal } from 'lucide-react';
-import { Suspense } from 'react';
+import { Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { kbQuery } from '@/api/queries';
 import { LoadFailed } from '@/features/shell/problems';
@@ -15,7 +15,21 @@ export function KnowledgeBaseFrame() {
   const { t } = useTranslation();
   const { kbId } = useParams({ from: '/kb/$kbId' });
   const { data: kb, error, refetch } = useQuery(kbQuery(kbId));
-  const inDocument = useMatchRoute()({ to: '/kb/$kbId/doc/$documentId', fuzzy: true }) !== false;
+  const navigate = useNavigate();
+  const matchRoute = useMatchRoute();
+  const searching = matchRoute({ to: '/kb/$kbId/search' }) !== false;
+  useEffect(() => {
+    if (searching) return;
+    // The search page answers the same keys by taking the focus into its field.
+    const go = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || document.querySelector('[role=dialog]')) return;
+      event.preventDefault();
+      void navigate({ to: '/kb/$kbId/search', params: { kbId } });
+    };
+    window.addEventListener('keydown', go);
+    return () => window.removeEventListener('keydown', go);
+  }, [kbId, navigate, searching]);
+  const inDocument = matchRoute({ to: '/kb/$kbId/doc/$documentId', fuzzy: true }) !== false;
   if (error && !kb) return <LoadFailed error={error} onRetry={() => void refetch()} />;
   if (!kb) return <Loading />;
   return (

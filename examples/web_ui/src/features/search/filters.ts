@@ -1,5 +1,3 @@
-import type { SearchRequest } from '@/api/types';
-
 export const searchModes = ['hybrid', 'vector', 'keyword'];
 
 // What the file types of the filter stand for.
@@ -33,7 +31,17 @@ export const families: Record<string, string[]> = {
   image: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/bmp', 'image/tiff'],
 };
 
-export function filterOf({ type, doc }: { type?: string; doc?: string }): Pick<SearchRequest, 'content_types' | 'document_ids'> {
-  const types = type ? families[type] : undefined;
-  return { ...(types ? { content_types: types } : {}), ...(doc ? { document_ids: [doc] } : {}) };
-}
+/** Single types for lists that filter by exactly one; the labels are names in every language. */
+export const singleTypes: [mediaType: string, label: string][] = [
+  ['application/pdf', 'PDF'],
+  [`${office}.wordprocessingml.document`, 'Word (.docx)'],
+  [`${office}.presentationml.presentation`, 'PowerPoint (.pptx)'],
+  [`${office}.spreadsheetml.sheet`, 'Excel (.xlsx)'],
+  ['text/markdown', 'Markdown (.md)'],
+  ['text/plain', 'TXT'],
+  ['text/html', 'HTML'],
+  ['text/csv', 'CSV'],
+  ['application/epub+zip', 'EPUB'],
+  ['image/png', 'PNG'],
+  ['image/jpeg', 'JPEG'],
+];

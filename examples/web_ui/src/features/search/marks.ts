@@ -48,6 +48,18 @@ export function findTerms(text: string, query: string): Range[] {
   return merge(found);
 }
 
+const slideTags = /<slide index=\d+>\n?|\n?<\/slide>/g;
+
+/** A passage without the tags that stand around slides for machines; ranges keep their words. */
+export function readable(text: string, ranges: readonly Range[] = []): { text: string; marks: Range[] } {
+  const cuts = [...text.matchAll(slideTags)].map((match): Range => [match.index, match.index + match[0].length]);
+  if (cuts.length === 0) return { text, marks: ranges.map(([start, end]) => [start, end]) };
+  const moved = (place: number) =>
+    place - cuts.reduce((sum, [start, end]) => sum + Math.max(0, Math.min(place, end) - start), 0);
+  const marks = ranges.map(([start, end]): Range => [moved(start), moved(end)]).filter(([start, end]) => end > start);
+  return { text: text.replace(slideTags, ''), marks };
+}
+
 /** Sorted, inside one another or touching joined. */
 export function merge(ranges: readonly Range[]): Range[] {
   const joined: Range[] = [];

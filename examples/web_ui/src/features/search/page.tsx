@@ -1,27 +1,28 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { History, Search, SearchX } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { Columns2, History, Search } from 'lucide-react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { knowledgeBases } from '@/api/calls';
-import { serviceUrl } from '@/api/connection';
 import { identity } from '@/api/identity';
 import { kbQuery } from '@/api/queries';
 import { useStore } from '@/api/store';
-import type { KnowledgeBase, SearchAnswer, SearchRequest } from '@/api/types';
+import type { KnowledgeBase } from '@/api/types';
 import { warningText } from '@/features/documents/warnings';
 import { Banner } from '@/ui/banner';
 import { Button } from '@/ui/button';
 import { EmptyState } from '@/ui/empty';
+import { Checkbox, Field, Input } from '@/ui/field';
 import { formatNumber } from '@/ui/format';
 import { announce } from '@/ui/live';
 import { Loading } from '@/ui/loading';
 import { errorText } from '@/ui/message';
 import { keepQuery, recentQueries } from './history';
-import { filterOf } from './filters';
 import { SearchOptions } from './options';
-import { standardTopK } from './params';
-import { Result } from './result';
+import { Results } from './results';
+import { fieldsOf, useSearchRun } from './run';
+import { otherMode, paramsOf, requestOf, type SearchParams, settingsOf } from './settings';
+
+const Compare = lazy(() => import('./compare').then((module) => ({ default: module.Compare })));
 
 export function SearchPage() {
   const { kbId } = useParams({ from: '/kb/$kbId/search' });
@@ -31,9 +32,10 @@ export function SearchPage() {
 
 function Playground({ kb }: { kb: KnowledgeBase }) {
   const { t } = useTranslation();
-  const params = useSearch({ from: '/kb/$kbId/search' });
+  const params: SearchParams = useSearch({ from: '/kb/$kbId/search' });
   const navigate = useNavigate({ from: '/kb/$kbId/search' });
   const { user } = useStore(identity);
+  const comparing = params.compare === '1';
   const [typed, setTyped] = useState(params.q ?? '');
   const [seen, setSeen] = useState(params.q);
   const box = useRef<HTMLTextAreaElement>(null);
@@ -42,33 +44,23 @@ function Playground({ kb }: { kb: KnowledgeBase }) {
     setTyped(params.q ?? '');
   }
 
-  const body: SearchRequest | null = useMemo(
-    () =>
-      params.q
-        ? {
-            query: params.q,
-            top_k: Math.min(params.k ?? standardTopK, 50),
-            ...(params.mode ? { mode: params.mode } : {}),
-            ...(params.min ? { score_threshold: params.min } : {}),
-            ...filterOf(params),
-          }
-        : null,
-    [params],
-  );
-  const { data, error, isFetching, refetch } = useQuery({
-    queryKey: ['search', kb.id, body],
-    queryFn: async ({ signal }) => {
-      const started = performance.now();
-      const answer = await knowledgeBases.search(kb.id, body ?? { query: '', top_k: 1 }, signal);
-      return { ...answer, took_ms: answer.took_ms ?? performance.now() - started };
-    },
-    enabled: body !== null,
-    staleTime: 30_000,
-    refetchOnWindowFocus: false,
-    placeholderData: body === null ? undefined : keepPreviousData,
-    retry: false,
-  });
+  const sides = useMemo(() => {
+    const { q, bq = q, doc } = params;
+    const left = settingsOf(params, 'a');
+    const right = settingsOf(params, 'b');
+    return {
+      left,
+      right,
+      leftBody: q ? requestOf(q, left, doc) : null,
+      rightBody: q && bq && comparing ? requestOf(bq, right, doc) : null,
+    };
+  }, [params, comparing]);
+  const { leftBody, rightBody } = sides;
+  const { data, error, isFetching, refetch } = useSearchRun(kb.id, leftBody);
+  const other = useSearchRun(kb.id, rightBody);
+  const fields = useMemo(() => fieldsOf(data, other.data), [data, other.data]);
 
+  const change = (changes: Partial<SearchParams>) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true });
   const search = (query: string) => {
     const next = query.trim();
     if (!next) return;
@@ -76,6 +68,12 @@ function Playground({ kb }: { kb: KnowledgeBase }) {
     if (next === params.q) void refetch();
     else void navigate({ search: (before) => ({ ...before, q: next }) });
   };
+  const compare = () =>
+    change(
+      comparing
+        ? { compare: undefined, bq: undefined, ...paramsOf({}, 'b') }
+        : { compare: '1', ...paramsOf({ ...sides.left, mode: otherMode(kb, sides.left) }, 'b') },
+    );
 
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
@@ -88,12 +86,34 @@ function Playground({ kb }: { kb: KnowledgeBase }) {
     return () => window.removeEventListener('keydown', focus);
   }, []);
 
+  // An empty page is for typing.
+  useEffect(() => {
+    if (!params.q) box.current?.focus();
+    // Only on arrival.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
+
   const found = data?.results.length;
   useEffect(() => {
     if (found !== undefined && !isFetching) announce(t('search.found', { count: found, shown: formatNumber(found) }));
   }, [found, isFetching, t]);
 
-  const shown = body !== null ? data : undefined;
+  const options = (side: 'left' | 'right') => (
+    <SearchOptions
+      kb={kb}
+      settings={sides[side]}
+      fields={fields}
+      narrow={comparing}
+      modeLabel={comparing ? t(`compare.${side}Mode`) : undefined}
+      onChange={(settings) => change(paramsOf(settings, side === 'left' ? 'a' : 'b'))}
+    >
+      {side === 'right' && (
+        <OtherWords key={params.bq} words={params.bq} onChange={(bq) => change({ bq: bq || undefined })} />
+      )}
+    </SearchOptions>
+  );
+
+  const shown = leftBody ? data : undefined;
   return (
     <div className="flex flex-col gap-4">
       <title>{`${t('kb.tabSearch')} · ${kb.name}`}</title>
@@ -126,16 +146,40 @@ function Playground({ kb }: { kb: KnowledgeBase }) {
               }}
             />
           </div>
-          <Button type="submit" variant="primary" busy={isFetching && body !== null} className="min-h-11.5 px-4" icon={<Search size={17} aria-hidden="true" />}>
+          <Button
+            type="submit"
+            variant="primary"
+            busy={isFetching && leftBody !== null}
+            className="min-h-11.5 px-4"
+            icon={<Search size={17} aria-hidden="true" />}
+          >
             <span className="max-sm:sr-only">{t('search.submit')}</span>
           </Button>
         </div>
         <p id="query-hint" className="sr-only">
           {t('search.hint')}
         </p>
-        <SearchOptions kb={kb} params={params} onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })} />
+        <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+          <div className="min-w-0 flex-1">{!comparing && options('left')}</div>
+          <Button
+            size="sm"
+            variant="ghost"
+            aria-pressed={comparing}
+            className="aria-pressed:bg-accent-wash aria-pressed:text-accent"
+            icon={<Columns2 size={15} aria-hidden="true" />}
+            onClick={compare}
+          >
+            {t('compare.button')}
+          </Button>
+        </div>
+        {params.doc && (
+          <label className="flex min-h-8 items-center gap-2.5 text-sm font-medium">
+            <Checkbox checked onChange={() => change({ doc: undefined })} />
+            {t('search.inDocument')}
+          </label>
+        )}
       </form>
-      {error && body !== null && (
+      {error && leftBody !== null && !comparing && (
         <Banner tone="bad" role="alert">
           {errorText(error)}
         </Banner>
@@ -145,14 +189,47 @@ function Playground({ kb }: { kb: KnowledgeBase }) {
           {warningText(warning)}
         </Banner>
       ))}
-      {body === null ? (
+      {comparing ? (
+        <Suspense fallback={<Loading />}>
+          <Compare
+            kb={kb}
+            left={leftBody && { answer: data, error, body: leftBody, query: params.q ?? '' }}
+            right={rightBody && { answer: other.data, error: other.error, body: rightBody, query: params.bq ?? params.q ?? '' }}
+            leftOptions={options('left')}
+            rightOptions={options('right')}
+          />
+        </Suspense>
+      ) : leftBody === null ? (
         <Recent queries={recentQueries(user, kb.id)} onPick={search} />
       ) : shown ? (
-        <Results kb={kb} answer={shown} query={params.q ?? ''} body={body} threshold={params.min} />
+        <Results kb={kb} answer={shown} query={params.q ?? ''} body={leftBody} />
       ) : (
         !error && <Loading />
       )}
     </div>
+  );
+}
+
+/** Other words for the right side; empty: the same. */
+function OtherWords({ words = '', onChange }: { words?: string; onChange: (words: string) => void }) {
+  const { t } = useTranslation();
+  const [typed, setTyped] = useState(words);
+  const commit = () => {
+    if (typed.trim() !== words) onChange(typed.trim());
+  };
+  return (
+    <Field label={t('compare.words')} optional={t('common.optional')}>
+      {(ids) => (
+        <Input
+          {...ids}
+          value={typed}
+          placeholder={t('compare.sameWords')}
+          onChange={(event) => setTyped(event.target.value)}
+          onBlur={commit}
+          onKeyDown={(event) => event.key === 'Enter' && commit()}
+        />
+      )}
+    </Field>
   );
 }
 
@@ -185,73 +262,4 @@ function Recent({ queries, onPick }: { queries: string[]; onPick: (query: string
       </ul>
     </section>
   );
-}
-
-interface ResultsProps {
-  kb: KnowledgeBase;
-  answer: SearchAnswer;
-  query: string;
-  body: SearchRequest;
-  threshold: number | undefined;
-}
-
-function Results({ kb, answer, query, body, threshold }: ResultsProps) {
-  const { t } = useTranslation();
-  const { results, took_ms: took } = answer;
-  if (results.length === 0) {
-    const why = kb.status_counts.ready === 0 ? 'noneReady' : threshold ? 'threshold' : 'nothingClose';
-    return (
-      <EmptyState icon={<SearchX size={24} aria-hidden="true" />} title={t('search.nothing')}>
-        {t(`search.${why}`)}
-      </EmptyState>
-    );
-  }
-  const best = Math.max(...results.map((hit) => hit.score));
-  return (
-    <section aria-labelledby="results-title">
-      <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1">
-        <h2 id="results-title" className="text-sm font-semibold">
-          {t('search.found', { count: results.length, shown: formatNumber(results.length) })}
-        </h2>
-        <p className="mr-auto text-[0.8125rem] text-soft">
-          {t('search.took', { ms: formatNumber(Math.max(1, took ?? 0)), count: kb.chunk_count, shown: formatNumber(kb.chunk_count) })}
-        </p>
-        <CopyButton label={t('search.copyJson')} text={() => JSON.stringify(answer, null, 2)} />
-        <CopyButton label={t('search.copyCurl')} text={() => asCurl(kb.id, body)} />
-      </div>
-      <ol className="flex flex-col gap-3">
-        {results.map((hit, index) => (
-          <Result key={`${hit.document_id}/${hit.chunk.chunk_index}`} hit={hit} rank={index + 1} best={best} kbId={kb.id} query={query} />
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-function CopyButton({ label, text }: { label: string; text: () => string }) {
-  const { t } = useTranslation();
-  const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), 2000);
-    return () => clearTimeout(timer);
-  }, [copied]);
-  return (
-    <Button size="sm" variant="ghost" onClick={() => void navigator.clipboard.writeText(text()).then(() => setCopied(true))}>
-      {copied ? t('common.copied') : label}
-    </Button>
-  );
-}
-
-function asCurl(kbId: string, body: SearchRequest): string {
-  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const url = new URL(`knowledge_bases/${kbId}/search`, serviceUrl);
-  const { user, token } = identity.get();
-  return [
-    `curl -X POST ${quote(url.href)}`,
-    // A secret is never put where it may be pasted by mistake.
-    token === null ? `-H ${quote(`X-User-ID: ${user}`)}` : `-H "Authorization: Bearer $AGENTSCOPE_API_KEY"`,
-    `-H 'Content-Type: application/json'`,
-    `-d ${quote(JSON.stringify(body))}`,
-  ].join(' \\\n  ');
 }

@@ -1,12 +1,13 @@
+import clsx from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { ArrowUpRight } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SearchHit } from '@/api/types';
 import { buttonClass, Button } from '@/ui/button';
 import { formatNumber, formatScore } from '@/ui/format';
 import { Marked } from '@/ui/marked';
-import { excerpt, findTerms, merge, toUtf16 } from './marks';
+import { excerpt, findTerms, merge, readable, toUtf16 } from './marks';
 import { pagesOf, placeOf, textOf } from './place';
 
 const excerptSize = 520;
@@ -17,17 +18,18 @@ interface ResultProps {
   best: number;
   kbId: string;
   query: string;
+  badge?: ReactNode;
+  narrow?: boolean;
 }
 
-export function Result({ hit, rank, best, kbId, query }: ResultProps) {
+export function Result({ hit, rank, best, kbId, query, badge, narrow }: ResultProps) {
   const { t } = useTranslation();
   const [whole, setWhole] = useState(false);
   const { chunk } = hit;
-  const text = textOf(chunk);
-  const marks = useMemo(
-    () => merge(hit.highlights?.length ? toUtf16(text, hit.highlights) : findTerms(text, query)),
-    [hit.highlights, text, query],
-  );
+  const { text, marks } = useMemo(() => {
+    const raw = textOf(chunk);
+    return readable(raw, merge(hit.highlights?.length ? toUtf16(raw, hit.highlights) : findTerms(raw, query)));
+  }, [hit.highlights, chunk, query]);
   const part = useMemo(() => excerpt(text, marks, whole ? text.length : excerptSize), [text, marks, whole]);
   const place = placeOf(chunk, t);
   const page = pagesOf(chunk)[0];
@@ -38,6 +40,7 @@ export function Result({ hit, rank, best, kbId, query }: ResultProps) {
         <span className="flex size-6 shrink-0 items-center justify-center rounded-md bg-accent-wash text-xs font-semibold text-accent tabular-nums">
           {formatNumber(rank)}
         </span>
+        {badge}
         <h3 className="min-w-0 flex-1 basis-40 truncate text-sm font-semibold" title={chunk.source}>
           {chunk.source}
           {place && <span className="ml-2 font-normal text-soft">{place}</span>}
@@ -54,7 +57,7 @@ export function Result({ hit, rank, best, kbId, query }: ResultProps) {
         </span>
       </div>
       {chunk.content.type === 'text' ? (
-        <p dir="auto" className={`mt-2.5 text-sm leading-relaxed whitespace-pre-line ${whole ? '' : 'line-clamp-6'}`}>
+        <p dir="auto" className={clsx('mt-2.5 text-sm leading-relaxed whitespace-pre-line', !whole && (narrow ? 'line-clamp-4' : 'line-clamp-6'))}>
           {part.cutBefore && '… '}
           <Marked text={part.text} marks={part.marks} />
           {part.cutAfter && ' …'}
@@ -79,6 +82,7 @@ export function Result({ hit, rank, best, kbId, query }: ResultProps) {
         )}
         <span className="ml-auto flex flex-wrap gap-x-3 text-xs text-soft tabular-nums">
           {hit.vector && <span>{t('search.vectorRank', { rank: formatNumber(hit.vector.rank), score: formatScore(hit.vector.score) })}</span>}
+          {hit.rerank && <span>{t('search.rerankRank', { rank: formatNumber(hit.rerank.rank), score: formatScore(hit.rerank.score) })}</span>}
           {hit.keyword && <span>{t('search.keywordRank', { rank: formatNumber(hit.keyword.rank), score: formatScore(hit.keyword.score) })}</span>}
         </span>
       </div>

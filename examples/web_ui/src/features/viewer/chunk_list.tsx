@@ -4,7 +4,7 @@ import { Search } from 'lucide-react';
 import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Chunk } from '@/api/types';
-import { findTerms, merge, type Range } from '@/features/search/marks';
+import { findTerms, merge, type Range, readable } from '@/features/search/marks';
 import { pagesOf, placeOf, textOf } from '@/features/search/place';
 import { Input } from '@/ui/field';
 import { formatNumber } from '@/ui/format';
@@ -84,7 +84,8 @@ interface ChunkCardProps {
 
 const ChunkCard = memo(function ChunkCard({ chunk, current, words, keep, kbId, documentId }: ChunkCardProps) {
   const { t } = useTranslation();
-  const text = textOf(chunk);
+  const raw = textOf(chunk);
+  const { text } = readable(raw);
   const place = placeOf(chunk, t);
   const marks: Range[] = words ? merge(findTerms(text, words)) : [];
   return (
@@ -106,7 +107,7 @@ const ChunkCard = memo(function ChunkCard({ chunk, current, words, keep, kbId, d
           {t('viewer.chunk', { shown: formatNumber(chunk.chunk_index + 1) })}
         </Link>
         {place && <span>{place}</span>}
-        <span>{t('viewer.characters', { count: text.length, shown: formatNumber(text.length) })}</span>
+        <span>{t('viewer.characters', { count: raw.length, shown: formatNumber(raw.length) })}</span>
       </p>
       <p dir="auto" className="mt-1 line-clamp-8 text-[0.8125rem] leading-relaxed whitespace-pre-line">
         {text ? <Marked text={text} marks={marks} /> : t('viewer.notText')}

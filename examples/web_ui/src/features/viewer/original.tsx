@@ -6,7 +6,7 @@ import { documents } from '@/api/calls';
 import { identityHeaders } from '@/api/identity';
 import type { Chunk, KnowledgeDocument } from '@/api/types';
 import { download } from '@/features/documents/actions';
-import { type Range, toUtf16 } from '@/features/search/marks';
+import { type Range, readable, toUtf16 } from '@/features/search/marks';
 import { pagesOf, placeOf, textOf } from '@/features/search/place';
 import { Banner } from '@/ui/banner';
 import { Button } from '@/ui/button';
@@ -146,7 +146,7 @@ function Extracted({ kbId, document, chunk, chunks }: OriginalProps) {
           {group.place && <h3 className="mb-2 text-xs font-semibold text-soft">{group.place}</h3>}
           {group.chunks.map((item) => {
             const current = item.chunk_index === chunk?.chunk_index;
-            const text = textOf(item);
+            const { text } = readable(textOf(item));
             return (
               <p
                 key={item.chunk_index}

@@ -1,1 +1,0 @@
-export const standardTopK = 10;
