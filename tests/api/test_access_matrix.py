@@ -44,6 +44,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "POST /operator/pause": ("operator", ""),
     "POST /operator/resume": ("operator", ""),
     "POST /operator/retry": ("operator", ""),
+    "POST /operator/rotate_secrets": ("operator", ""),
     "GET /limits": ("self", "read"),
     "POST /knowledge_bases/import": ("self", "write"),
     f"GET {KB}/export": ("read", "read"),

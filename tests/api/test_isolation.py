@@ -20,7 +20,9 @@ NO_TENANT = {
     "/embedding-model/",
 }
 # They speak of all tenants, to the operator: see test_operator_view.
-NO_TENANT |= {f"/operator/{name}" for name in ("overview", "pause", "resume", "retry")}
+NO_TENANT |= {
+    f"/operator/{name}" for name in ("overview", "pause", "resume", "retry", "rotate_secrets")
+}
 EMPTY_IS_FINE = {"/knowledge_bases/{knowledge_base_id}/documents/status"}
 BODIES: dict[str, Any] = {
     "/knowledge_bases/search": {"json": {"query": MARK, "knowledge_base_ids": [uuid.uuid4().hex]}},

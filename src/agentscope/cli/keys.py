@@ -1,4 +1,4 @@
-"""`agentscope-rag keys`: API keys of users."""
+"""`agentscope-rag keys`: API keys of users, and the key that seals stored secrets."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ DAY_SECONDS = 86_400
 
 @click.group()
 def command() -> None:
-    """Make, list and revoke API keys."""
+    """Make, list and revoke API keys; seal stored secrets with a new secret key."""
 
 
 @command.command()
@@ -54,6 +54,28 @@ def create(
         return await client.call("POST", "/operator/api_keys", headers=headers, json=body)
 
     click.echo(run_command(given, work)["key"])
+
+
+@command.command(name="rotate-secrets")
+@connection_options
+def rotate_secrets(**given: Any) -> None:
+    """Seal every stored secret again with the newest secret key.
+
+    AGENTSCOPE_SECRET_KEY holds all keys meanwhile, the newest first. Safe while the service runs
+    and as often as one likes. When nothing is unreadable, the older keys can be taken out.
+    """
+
+    async def work(client: Client, settings: Settings) -> Any:
+        headers = operator_headers(settings)
+        return await client.call("POST", "/operator/rotate_secrets", headers=headers)
+
+    done = run_command(given, work)
+    click.echo(f"{done['checked']} secrets checked, {done['resealed']} sealed with the newest key.")
+    if done["unreadable"]:
+        raise click.ClickException(
+            f"{done['unreadable']} secrets could not be opened: an older key is missing, or they "
+            "are damaged. Their owners can enter them again."
+        )
 
 
 @command.command(name="list")

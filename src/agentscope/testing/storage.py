@@ -17,6 +17,7 @@ from agentscope.testing.storage_migrations import MigrationSuite
 from agentscope.testing.storage_operator import OperatorSuite
 from agentscope.testing.storage_quotas import QuotaSuite
 from agentscope.testing.storage_runs import RunSuite
+from agentscope.testing.storage_secrets import SecretSuite
 from agentscope.testing.storage_shares import ShareSuite
 from agentscope.testing.storage_sweeps import DeletionSuite, KnowledgeBaseSuite
 from agentscope.testing.storage_uploads import DuplicateSuite, UploadSuite
@@ -37,6 +38,7 @@ class StorageSuite(
     LedgerSuite,
     MigrationSuite,
     OperatorSuite,
+    SecretSuite,
     ShareSuite,
 ):
     """All of it."""

@@ -16,6 +16,7 @@ from agentscope.app.api.deps import ServiceDep, parts_of, state_of
 from agentscope.app.api.responses import json_response
 from agentscope.app.rag.indexing.audit import OLD_ENOUGH, Auditor
 from agentscope.app.rag.indexing.audit_report import AuditReport
+from agentscope.app.rag.service.rotation import rotate_secrets
 from agentscope.errors import AuthenticationError
 
 router = APIRouter(prefix="/operator", tags=["operator"])
@@ -54,6 +55,15 @@ class AuditResponse(BaseModel):
     counts: dict[str, int]
     repaired: list[str]
     waiting: int
+
+
+class RotationResponse(BaseModel):
+    """What was sealed again; older keys can go once nothing is unreadable."""
+
+    key_id: str
+    checked: int
+    resealed: int
+    unreadable: int
 
 
 async def operator(request: Request) -> None:
@@ -95,6 +105,18 @@ async def post_audit(service: ServiceDep, body: Annotated[AuditRequest, Query()]
         older = timedelta(seconds=body.older_than_seconds)
         report = await auditor.run(repair=body.repair, older_than=older)
     return json_response(audit_view(report))
+
+
+@router.post(
+    "/rotate_secrets",
+    response_model=RotationResponse,
+    dependencies=[Depends(operator_with_key)],
+)
+async def post_rotate_secrets(request: Request) -> Response:
+    """Seal every stored secret again with the newest secret key; harmless at any time."""
+    parts = parts_of(request).credentials
+    done = await rotate_secrets(parts.storage, parts.secrets)
+    return json_response({"key_id": parts.secrets.key_id, **asdict(done)})
 
 
 def audit_view(report: AuditReport) -> dict[str, Any]:

@@ -10,7 +10,7 @@ with it the counters of the knowledge base and the user, and an event if the vis
 """
 
 import abc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Self
@@ -243,6 +243,17 @@ class CredentialStorage(abc.ABC):
     async def delete(self, user_id: str, credential_id: str) -> bool:
         """Remove it; say whether it was there."""
 
+    @abc.abstractmethod
+    def of_everybody(self) -> AsyncIterator[CredentialRecord]:
+        """Yield the credentials of all users, in no order; one may come twice (operator)."""
+
+    @abc.abstractmethod
+    async def reseal(self, record: CredentialRecord, data: Mapping[str, Any]) -> bool:
+        """Write the same content in another form, if it still stands as in `record`.
+
+        Its times stay. Says whether it was written.
+        """
+
 
 class ShareStorage(abc.ABC):
     """Who may reach whose knowledge bases; they go with the knowledge base, in one transaction."""
@@ -311,6 +322,10 @@ class RegistryStorage(abc.ABC):
     @abc.abstractmethod
     async def put_if_absent(self, key: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
         """Store `value` unless the key is there; return what stands now."""
+
+    @abc.abstractmethod
+    async def replace(self, key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+        """Store `new` if `old` stands there, without a `ttl`; say whether it did."""
 
     @abc.abstractmethod
     async def get(self, key: str) -> Mapping[str, Any] | None:

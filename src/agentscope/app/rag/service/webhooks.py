@@ -16,10 +16,11 @@ from urllib.parse import urlsplit
 from agentscope.app.records import Event
 from agentscope.app.storage.base import StorageBase
 from agentscope.credential.sealing import SecretBox
-from agentscope.errors import InvalidInputError, NotFoundError
+from agentscope.errors import ConflictError, InvalidInputError, NotFoundError
 from agentscope.identity import new_id
 
 MAX_PER_USER = 20
+CHANGE_TRIES = 5
 SECRET_PREFIX = "whsec_"  # noqa: S105 -- what a secret begins with, not one
 _LIST_LIMIT = 1000
 _ID_DIGITS = "0123456789abcdef"
@@ -162,10 +163,19 @@ class Webhooks:
         return _load(record)
 
     async def change(self, user_id: str, webhook_id: str, changes: Mapping[str, Any]) -> Webhook:
-        """Replace fields of the user's webhook."""
-        webhook = replace(await self.get(user_id, webhook_id), **changes)
-        await self._write(webhook)
-        return webhook
+        """Replace fields of the user's webhook; nothing that changes at the same time is undone.
+
+        Raises:
+            NotFoundError: the user has no such webhook.
+            ConflictError: it was changed all the time.
+        """
+        for _ in range(CHANGE_TRIES):
+            before = await self.get(user_id, webhook_id)
+            webhook = replace(before, **changes)
+            key = _HOOKS + webhook_id
+            if await self.storage.registry.replace(key, _entry(before), _entry(webhook)):
+                return webhook
+        raise ConflictError
 
     async def replay(self, user_id: str, webhook_id: str, after: int) -> Webhook:
         """Send every event after this sequence again that is still kept."""
@@ -207,13 +217,37 @@ class Webhooks:
         await self.storage.registry.put(_STATES + webhook.id, record)
 
     async def _write(self, webhook: Webhook) -> None:
-        record = {name: getattr(webhook, name) for name in Webhook.__slots__}
-        record["event_types"] = list(webhook.event_types)
-        await self.storage.registry.put(_HOOKS + webhook.id, record)
+        await self.storage.registry.put(_HOOKS + webhook.id, _entry(webhook))
+
+
+def _entry(webhook: Webhook) -> dict[str, Any]:
+    record = {name: getattr(webhook, name) for name in Webhook.__slots__}
+    return {**record, "event_types": list(webhook.event_types)}
 
 
 def _load(record: Mapping[str, Any]) -> Webhook:
     return Webhook(**{**record, "event_types": tuple(record["event_types"])})
+
+
+async def stored_webhooks(storage: StorageBase) -> AsyncIterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the registry entries of all users' webhooks."""
+    after = ""
+    while page := await storage.registry.list(_HOOKS, after=after, limit=_LIST_LIMIT):
+        for key, entry in page.items():
+            yield key, entry
+        after = max(page)
+
+
+def resealed_webhook(box: SecretBox, entry: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the entry with its secret sealed by the newest key; None when it already is.
+
+    Raises:
+        ConfigurationError: the key is missing, or the value was damaged.
+    """
+    if not box.is_outdated(entry["sealed"]):
+        return None
+    place = _place(entry["id"])
+    return {**entry, "sealed": box.seal(box.open(entry["sealed"], place=place), place=place)}
 
 
 def event_body(webhook: Webhook, event: Event) -> bytes:

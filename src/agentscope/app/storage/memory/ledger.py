@@ -1,7 +1,8 @@
 """Credentials, events and the registry in memory."""
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -49,6 +50,16 @@ class InMemoryCredentials(CredentialStorage):
         if await self.get(user_id, credential_id) is None:
             return False
         del self._state.credentials[credential_id]
+        return True
+
+    async def of_everybody(self) -> AsyncIterator[CredentialRecord]:
+        for record in list(self._state.credentials.values()):
+            yield record
+
+    async def reseal(self, record: CredentialRecord, data: Mapping[str, Any]) -> bool:
+        if self._state.credentials.get(record.id) != record:
+            return False
+        self._state.credentials[record.id] = replace(record, data=dict(data))
         return True
 
 
@@ -100,6 +111,12 @@ class InMemoryRegistry(RegistryStorage):
             return standing
         await self.put(key, value)
         return dict(value)
+
+    async def replace(self, key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+        if await self.get(key) != old:
+            return False
+        await self.put(key, new)
+        return True
 
     async def get(self, key: str) -> Mapping[str, Any] | None:
         value, expires = self._state.registry.get(key, (None, None))

@@ -1,7 +1,9 @@
 """Credentials, events and the registry in Redis."""
 
 import builtins
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -88,6 +90,38 @@ class RedisCredentials(CredentialStorage):
             commit.check_version(name, version)
             commit.command("DEL", name)
             commit.command("ZREM", keys.user_credentials(user_id), credential_id)
+            await server.commit(commit)
+            return True
+
+        return await server.repeated(step)
+
+    async def of_everybody(self) -> AsyncIterator[CredentialRecord]:
+        keys, cursor = self._server.keys, "0"
+        pattern = re.sub(r"([*?\[\]\\])", r"\\\1", keys.credential("")) + "*"
+        while True:
+            cursor, *bodies = await self._server.run(
+                scripts.SCANNED, [keys.registry], pattern, cursor
+            )
+            for body in bodies:
+                yield load_credential(body)
+            if cursor == "0":
+                return
+
+    async def reseal(self, record: CredentialRecord, data: Mapping[str, Any]) -> bool:
+        server, keys = self._server, self._server.keys
+        name = keys.credential(record.id)
+        wanted = replace(record, data=dict(data))
+
+        async def step(number: int) -> bool:
+            micros, _, version, body = await server.load_one(name)
+            standing = load_credential(body) if body else None
+            if number and standing == wanted:
+                return True  # an earlier try did it, its answer was lost
+            if standing != record:
+                return False
+            commit = Commit(keys, name, micros)
+            commit.check_version(name, version)
+            commit.command("HSET", name, "v", commit.token, "b", dump_credential(wanted))
             await server.commit(commit)
             return True
 
@@ -187,6 +221,23 @@ class RedisRegistry(RegistryStorage):
             commit.check_version(name, version)
             await server.commit(commit)
             return dict(value)
+
+        return await server.repeated(step)
+
+    async def replace(self, key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+        server, name = self._server, self._server.keys.entry(key)
+
+        async def step(number: int) -> bool:
+            micros, now, version, body = await server.load_one(name)
+            standing = _live(body, now)
+            if number and standing == dict(new):
+                return True  # an earlier try did it, its answer was lost
+            if standing != dict(old):
+                return False
+            commit = self._commit(key, micros, new, None, None)
+            commit.check_version(name, version)
+            await server.commit(commit)
+            return True
 
         return await server.repeated(step)
 

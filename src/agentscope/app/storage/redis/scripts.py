@@ -368,3 +368,16 @@ MEMBERS = Script("return redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[2])")
 BY_SCORE = Script(
     "return redis.call('ZRANGEBYSCORE', KEYS[1], ARGV[1], '+inf', 'LIMIT', 0, ARGV[2])"
 )
+
+# Reads the bodies of some records, in no order: next cursor, bodies. Only for operators.
+# KEYS: any, which says where. ARGV: pattern of names, cursor.
+SCANNED = Script(
+    """
+local found = redis.call('SCAN', ARGV[2], 'MATCH', ARGV[1], 'COUNT', 1000)
+local answer = {found[1]}
+for _, name in ipairs(found[2]) do
+  answer[#answer + 1] = redis.call('HGET', name, 'b') or nil
+end
+return answer
+"""
+)

@@ -1,7 +1,8 @@
 """Credentials, events and the registry in SQL."""
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,10 +16,11 @@ from agentscope.app.storage.codec import (
     load_json,
     to_micros,
 )
-from agentscope.app.storage.sql.session import Database, Session
+from agentscope.app.storage.sql.session import Database, Row, Session
 from agentscope.errors import AlreadyExistsError
 
 MAX_CREDENTIALS = 1000
+CREDENTIALS_READ = 500
 
 
 class SQLCredentials(CredentialStorage):
@@ -89,6 +91,33 @@ class SQLCredentials(CredentialStorage):
                 "DELETE FROM credentials WHERE id = :id AND user_id = :user_id RETURNING id",
                 id=credential_id,
                 user_id=user_id,
+            )
+        )
+        return bool(rows)
+
+    async def of_everybody(self) -> AsyncIterator[CredentialRecord]:
+        after = ""
+        while rows := await self._page(after):
+            for _, body in rows:
+                yield load_credential(body)
+            after = rows[-1][0]
+
+    async def _page(self, after: str) -> builtins.list[Row]:
+        return await self._database.read(
+            lambda session: session.rows(
+                "SELECT id, body FROM credentials WHERE id > :after ORDER BY id LIMIT :limit",
+                after=after,
+                limit=CREDENTIALS_READ,
+            )
+        )
+
+    async def reseal(self, record: CredentialRecord, data: Mapping[str, Any]) -> bool:
+        rows = await self._database.write(
+            lambda session: session.rows(
+                "UPDATE credentials SET body = :body WHERE id = :id AND body = :old RETURNING id",
+                id=record.id,
+                old=dump_credential(record),
+                body=dump_credential(replace(record, data=dict(data))),
             )
         )
         return bool(rows)
@@ -174,6 +203,25 @@ class SQLRegistry(RegistryStorage):
             row = session.row("SELECT value FROM registry WHERE name = :name", name=key)
             assert row is not None
             return load_json(row[0])
+
+        return await self._database.write(work)
+
+    async def replace(self, key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+        def work(session: Session) -> bool:
+            row = session.row(
+                "SELECT value FROM registry WHERE name = :name "
+                "AND (expires_at IS NULL OR expires_at > :now)" + session.dialect.for_update,
+                name=key,
+                now=to_micros(session.now()),
+            )
+            if row is None or load_json(row[0]) != dict(old):
+                return False
+            session.rows(
+                "UPDATE registry SET value = :value, expires_at = NULL WHERE name = :name",
+                name=key,
+                value=dump_json(new),
+            )
+            return True
 
         return await self._database.write(work)
 
