@@ -7,6 +7,7 @@ names the request, too.
 import logging
 import re
 import time
+from contextlib import AbstractContextManager, nullcontext
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 REQUEST_ID = "X-Request-ID"
 _WELL_FORMED = re.compile(r"[\w.:+/=-]{1,128}", re.ASCII)
+_ASKED_ALL_THE_TIME = frozenset({"/health", "/health/live", "/metrics"})
+"""By probes and scrapers, which would fill the traces."""
 _QUIET = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -35,14 +38,18 @@ class Observed:
         request_id = headers.get(REQUEST_ID, "")
         if not _WELL_FORMED.fullmatch(request_id):
             request_id = new_id()
-        names = {"http.request.method": scope["method"], "rag.request_id": request_id}
-        with (
-            logs.bound(request_id=request_id),
-            tracing.continued(
-                headers.get("traceparent", ""), scope["method"], names, kind="SERVER"
-            ) as span,
-        ):
+        with logs.bound(request_id=request_id), _traced(scope, headers, request_id) as span:
             await _Answer(scope, span, request_id).through(self.app, receive, send)
+
+
+def _traced(
+    scope: Scope, headers: Headers, request_id: str
+) -> AbstractContextManager[tracing.Span]:
+    if scope["path"].rstrip("/") in _ASKED_ALL_THE_TIME:
+        return nullcontext(tracing.Span())
+    method = scope["method"]
+    names = {"http.request.method": method, "rag.request_id": request_id}
+    return tracing.continued(headers.get("traceparent", ""), method, names, kind="SERVER")
 
 
 class _Answer:
