@@ -1,6 +1,8 @@
 """The operator's view: queue, workers, failures, pauses and retries, over all tenants."""
 
 import socket
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,17 @@ def test_a_paused_knowledge_base_waits_and_its_neighbour_does_not(own: RestServi
     assert info["paused_reason"] == "Indexing is paused by the operator."
     own.json("POST", "/operator/resume", status=204, json={"knowledge_base_id": paused})
     assert own.settled(paused, document)["paused_reason"] is None
+
+
+def test_a_pause_goes_with_its_knowledge_base(own: RestService) -> None:
+    """What is deleted is not listed as paused for ever."""
+    kb = own.knowledge_base()
+    own.json("POST", "/operator/pause", json={"knowledge_base_id": kb})
+    assert own.call("DELETE", f"/knowledge_bases/{kb}").status_code == 204
+    deadline = time.monotonic() + 30
+    while own.json("GET", "/operator/overview")["paused"]:
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.05)
 
 
 def test_failed_documents_are_counted_by_code_and_retried_in_batches(own: RestService) -> None:

@@ -16,6 +16,7 @@ from agentscope.app.rag.blob_store.base import StreamingBlobStore
 from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.rag.knowledge_base_manager.creation import RecordedManager
 from agentscope.app.records import (
+    PAUSED_KNOWLEDGE_BASE,
     SETTLED,
     DocumentRecord,
     DocumentStatus,
@@ -153,6 +154,8 @@ class Purger:
                 remaining += 1
                 next_due = left if next_due is None else min(next_due, left)
             after = page[-1].id
+        if complete:
+            await self._storage.registry.delete(f"{PAUSED_KNOWLEDGE_BASE}{record.id}")
         change = partial(
             moves.knowledge_base_passed,
             claimed_at=claimed_at,
