@@ -12,7 +12,37 @@ from agentscope.errors import ConfigurationError
 TIME_DIGITS = 16
 
 
-class Keys:
+class LedgerKeys:
+    """Key names of what stands beside documents and knowledge bases."""
+
+    root: str
+
+    def events(self, user_id: str) -> str:
+        """Return the key of the user's outbox by sequence."""
+        return f"{self.root}events:{user_id}"
+
+    def credential(self, credential_id: str) -> str:
+        """Return the key of a credential: a hash."""
+        return f"{self.root}cred:{credential_id}"
+
+    def user_credentials(self, user_id: str) -> str:
+        """Return the key of the user's credentials by creation time."""
+        return f"{self.root}creds:{user_id}"
+
+    def shares(self, knowledge_base_id: str) -> str:
+        """Return the key of those a knowledge base is shared with: a hash by viewer."""
+        return f"{self.root}shares:{knowledge_base_id}"
+
+    def shared_with(self, viewer_id: str) -> str:
+        """Return the key of what is shared with a viewer, by the time it first was."""
+        return f"{self.root}sharedwith:{viewer_id}"
+
+    def entry(self, name: str) -> str:
+        """Return the key of a registry entry: a hash."""
+        return f"{self.root}entry:{name}"
+
+
+class Keys(LedgerKeys):
     """Key names under one prefix."""
 
     def __init__(self, prefix: str) -> None:
@@ -69,30 +99,6 @@ class Keys:
     def user_creating(self, user_id: str) -> str:
         """Return the key of the user's knowledge bases whose collections are being made."""
         return f"{self.root}creating:{user_id}"
-
-    def events(self, user_id: str) -> str:
-        """Return the key of the user's outbox by sequence."""
-        return f"{self.root}events:{user_id}"
-
-    def credential(self, credential_id: str) -> str:
-        """Return the key of a credential: a hash."""
-        return f"{self.root}cred:{credential_id}"
-
-    def user_credentials(self, user_id: str) -> str:
-        """Return the key of the user's credentials by creation time."""
-        return f"{self.root}creds:{user_id}"
-
-    def shares(self, knowledge_base_id: str) -> str:
-        """Return the key of those a knowledge base is shared with: a hash by viewer."""
-        return f"{self.root}shares:{knowledge_base_id}"
-
-    def shared_with(self, viewer_id: str) -> str:
-        """Return the key of what is shared with a viewer, by the time it first was."""
-        return f"{self.root}sharedwith:{viewer_id}"
-
-    def entry(self, name: str) -> str:
-        """Return the key of a registry entry: a hash."""
-        return f"{self.root}entry:{name}"
 
 
 def timed(created_at: datetime, record_id: str) -> str:
