@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import shlex
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from agentscope.cli.data_directory import DataDirectory
 from agentscope.cli.telemetry import traces
 from agentscope.errors import ConfigurationError, MissingDependencyError
 from agentscope.testing.live_service import connected
+
+ROOT = Path(__file__).parents[3]
 
 
 @contextmanager
@@ -86,11 +89,18 @@ def test_an_unknown_log_format_is_refused() -> None:
         Settings(log_format="xml")
 
 
+def _documented_commands() -> list[str]:
+    lines = (ROOT / "docs/how-to/observe.md").read_text().splitlines()
+    found = [line for line in lines if line.startswith("agentscope-rag operator ")]
+    assert len(found) == 4
+    return found
+
+
 @pytest.mark.kill
 def test_the_operator_sees_pauses_and_retries_from_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Against a running service, found by its directory, which holds the key."""
+    """Against a running service, found by its directory; the commands of the guide work, too."""
     for name in ("PORT", "DATA_DIR"):
         monkeypatch.delenv(name, raising=False)
     data = ["--data-dir", str(tmp_path)]
@@ -119,3 +129,6 @@ def test_the_operator_sees_pauses_and_retries_from_the_command_line(
         assert output.strip() == "Workers take its documents again."
         code, _ = run("operator", "pause", *data)
         assert code == 2
+        for line in _documented_commands():
+            code, output = run(*shlex.split(line)[1:], *data)
+            assert code == 0, (line, output)
