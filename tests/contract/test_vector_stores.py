@@ -97,3 +97,24 @@ class TestPgVectorStore(VectorStoreSuite):
             for name in await store.list_collections():
                 await store.delete_collection(name)
             yield store
+
+
+class GraphStore(PgVectorStore):
+    """Has a graph from the first row on, and waits for it after every write."""
+
+    async def upsert(self, collection: str, points: Sequence[Point]) -> None:
+        await super().upsert(collection, points)
+        await self.wait_for_indexes()
+
+
+@pytest.mark.server
+class TestPgVectorStoreWithGraph(VectorStoreSuite):
+    """The same when every search goes through the graph."""
+
+    @contextlib.asynccontextmanager
+    async def open_store(self) -> AsyncIterator[RunVectorStore]:
+        """Give a store without collections."""
+        async with GraphStore(shared_postgres().url, max_connections=4, exact_rows=0) as store:
+            for name in await store.list_collections():
+                await store.delete_collection(name)
+            yield store

@@ -1,12 +1,12 @@
 """The PostgreSQL vector store, on pgvector: one table per collection.
 
-Small collections are scanned exactly. Larger ones are searched through their HNSW graph, which
-goes on until enough rows have passed the filter. The keyword leg is BM25: the row keeps the
-weights of its terms, the query adds the idf.
+What few rows pass the filter of is scanned exactly. Otherwise the HNSW graph of the collection is
+searched, which goes on until enough rows have passed. The keyword leg is BM25: the row keeps the
+weights of its terms as a sparse vector, the query adds the idf.
 """
 
+import asyncio
 import contextlib
-import math
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,37 +15,48 @@ from agentscope.errors import (
     CollectionNotFoundError,
     DimensionMismatchError,
     InvalidInputError,
-    VectorStoreError,
 )
-from agentscope.optional import require
 from agentscope.rag.document import Chunk, Point, StoredRun, StoreHit, Vector
 from agentscope.rag.vector_store.documented import DocumentedCalls
 from agentscope.rag.vector_store.filter import Filter
 from agentscope.rag.vector_store.pgvector_filter import compile_filter
-from agentscope.rag.vector_store.pgvector_sql import (
-    CREATION_LOCK,
-    INSERT,
-    ORDER,
-    REGISTRY,
-    RUN_VECTORS,
-    SIMILARITY,
+from agentscope.rag.vector_store.pgvector_graph import Graphs
+from agentscope.rag.vector_store.pgvector_keywords import Frequencies
+from agentscope.rag.vector_store.pgvector_pool import Connections
+from agentscope.rag.vector_store.pgvector_rows import (
     chunk_of,
-    distance,
-    row,
-    table_name,
-    table_statements,
+    encoded,
+    query_terms,
+    sparse_text,
     vector_text,
 )
+from agentscope.rag.vector_store.pgvector_sql import (
+    COPY,
+    CREATION_LOCK,
+    FREQUENCIES,
+    INCOMING,
+    KEYWORD,
+    MERGE,
+    ORDER,
+    ROWS,
+    RUN_VECTORS,
+    SCAN,
+    SCORE_UNIT,
+    SIMILARITY,
+    STORED_RUNS,
+    distance,
+    table_name,
+    table_statements,
+)
 from agentscope.rag.vector_store.points import batches, best_first, check_vector, point_id
-from agentscope.rag.vector_store.sparse import query_weights
 
 EXACT_ROWS = 10_000
-KEYWORD_ROWS = 2_000
+MOST_KEYWORD_ROWS = 50_000
 PAGE = 500
 MAX_EFFORT = 1000
+MOST_VISITED = 200_000
 TIE_MARGIN = 64
 MAX_CONNECTIONS = 8
-CONNECT_SECONDS = 30
 FIRST = ("", "", -1)
 
 
@@ -58,27 +69,32 @@ class _Table:
 class PgVectorStore(DocumentedCalls):
     """Keeps collections in the database that `url` names; needs the extension `vector`."""
 
-    def __init__(self, url: str, *, max_connections: int = MAX_CONNECTIONS) -> None:
-        scheme, separator, rest = url.partition("://")
-        self._url = f"{scheme.partition('+')[0]}{separator}{rest}"
-        self._max_connections = max_connections
-        self._pool: Any = None
+    def __init__(
+        self, url: str, *, max_connections: int = MAX_CONNECTIONS, exact_rows: int = EXACT_ROWS
+    ) -> None:
+        """Up to `exact_rows` rows are compared one by one, more are searched through a graph."""
+        self._exact_rows = exact_rows
+        self._connections = Connections(url, max_connections)
+        self._graphs = Graphs(self._connections, from_rows=exact_rows)
         self._tables: dict[str, _Table] = {}
 
     async def __aenter__(self) -> Self:
-        await self._opened()
+        await self._connections.opened()
         return self
 
     async def aclose(self) -> None:
-        pool, self._pool = self._pool, None
+        await self._graphs.close()
         self._tables.clear()
-        if pool is not None:
-            await pool.close()
+        await self._connections.close()
+
+    async def wait_for_indexes(self) -> None:
+        """Return when no graph is being built by this process."""
+        await self._graphs.settle()
 
     async def create_collection(self, name: str, dimensions: int) -> None:
         if not 1 <= dimensions <= 16_000:
             raise InvalidInputError("A collection has 1 to 16000 dimensions.")
-        async with self._connection() as connection, connection.transaction():
+        async with self._connections.transaction() as connection:
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", [CREATION_LOCK])
             known = await self._look_up(connection, name)
             if known is not None and known.dimensions != dimensions:
@@ -87,7 +103,7 @@ class PgVectorStore(DocumentedCalls):
                 )
             if known is None:
                 cursor = await connection.execute(
-                    "INSERT INTO agentscope_vector_collections (name, dimensions)"
+                    "INSERT INTO agentscope_collections (name, dimensions)"
                     " VALUES (%s, %s) RETURNING id",
                     [name, dimensions],
                 )
@@ -97,36 +113,43 @@ class PgVectorStore(DocumentedCalls):
 
     async def delete_collection(self, name: str) -> None:
         self._tables.pop(name, None)
-        async with self._connection() as connection, connection.transaction():
+        async with self._connections.transaction() as connection:
+            # A graph being built holds the table; nobody else's collections wait for that.
+            await connection.execute("SET LOCAL lock_timeout = '10s'")
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", [CREATION_LOCK])
             known = await self._look_up(connection, name)
             if known is not None:
                 await connection.execute(f"DROP TABLE IF EXISTS {known.name}")
                 await connection.execute(
-                    "DELETE FROM agentscope_vector_collections WHERE name = %s", [name]
+                    "DELETE FROM agentscope_collections WHERE name = %s", [name]
                 )
 
     async def has_collection(self, name: str) -> bool:
-        async with self._connection() as connection:
+        async with self._connections.one() as connection:
             return await self._look_up(connection, name) is not None
 
     async def list_collections(self) -> list[str]:
-        rows = await self._fetch("SELECT name FROM agentscope_vector_collections", [])
+        rows = await self._connections.fetch("SELECT name FROM agentscope_collections", [])
         return sorted(name for (name,) in rows)
 
     async def upsert(self, collection: str, points: Sequence[Point]) -> None:
         table = await self._table(collection)
         for point in points:
             check_vector(point.vector, table.dimensions)
-        statement = INSERT.format(table=table.name)
         for batch in batches(
             points, max_points=self.max_batch_points, max_bytes=self.max_batch_bytes
         ):
-            # Always in one order, so that two writers of the same points cannot deadlock.
-            rows = sorted(map(row, batch), key=lambda values: values[0])
+            rows = await asyncio.to_thread(encoded, batch)
             with self._using(collection):
-                async with self._connection() as connection, connection.transaction():
-                    await connection.cursor().executemany(statement, rows)
+                await self._write(table, rows)
+            self._graphs.written(table.name, table.dimensions, len(batch))
+
+    async def _write(self, table: _Table, rows: bytes) -> None:
+        async with self._connections.transaction() as connection:
+            await connection.execute(INCOMING)
+            async with connection.cursor() as cursor, cursor.copy(COPY) as copy:
+                await copy.write(rows)
+            await connection.execute(MERGE.format(table=table.name))
 
     async def search_vector(
         self, collection: str, vector: Vector, *, top_k: int, where: Filter | None = None
@@ -136,28 +159,31 @@ class PgVectorStore(DocumentedCalls):
         text = vector_text(vector)
         condition, parameters = compile_filter(where)
         with self._using(collection):
-            async with self._connection() as connection, connection.transaction():
+            async with self._connections.transaction() as connection:
                 cursor = await connection.execute(
-                    f"SELECT count(*) FROM (SELECT 1 FROM {table.name} LIMIT %s) AS few",  # noqa: S608 -- our own names
-                    [EXACT_ROWS + 1],
+                    f"SELECT count(*) FROM (SELECT 1 FROM {table.name} WHERE {condition}"  # noqa: S608 -- compiled
+                    " LIMIT %s) AS few",
+                    [*parameters, self._exact_rows + 1],
                 )
-                (size,) = await cursor.fetchone()
-                if size <= EXACT_ROWS:
-                    await connection.execute("SET LOCAL enable_indexscan = off")
-                    source, values = table.name, [*parameters]
+                (passing,) = await cursor.fetchone()
+                if passing <= self._exact_rows:
+                    source, values = f"{table.name} WHERE {condition}", [*parameters]
                 else:
                     wanted = min(MAX_EFFORT, top_k + TIE_MARGIN)
-                    await connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-                    await connection.execute(f"SET LOCAL hnsw.ef_search = {wanted:d}")
+                    for setting in (
+                        "hnsw.iterative_scan = strict_order",
+                        f"hnsw.max_scan_tuples = {MOST_VISITED:d}",
+                        f"hnsw.ef_search = {wanted:d}",
+                    ):
+                        await connection.execute(f"SET LOCAL {setting}")
                     source = (
                         f"(SELECT * FROM {table.name} WHERE {condition}"  # noqa: S608 -- compiled
                         f" ORDER BY {distance(table.dimensions)} LIMIT %s) AS near"
                     )
                     values = [*parameters, text, max(wanted, top_k)]
-                    condition = "TRUE"
                 cursor = await connection.execute(
                     f"SELECT {SIMILARITY} AS score, document_id, run_id, chunk FROM {source}"  # noqa: S608 -- compiled
-                    f" WHERE {condition} ORDER BY score DESC, {ORDER} LIMIT %s",
+                    f" ORDER BY score DESC, {ORDER} LIMIT %s",
                     [text, *values, top_k],
                 )
                 return _hits(await cursor.fetchall())
@@ -166,48 +192,34 @@ class PgVectorStore(DocumentedCalls):
         self, collection: str, text: str, *, top_k: int, where: Filter | None = None
     ) -> list[StoreHit]:
         table = await self._table(collection)
-        terms = list(query_weights(text))
+        terms = query_terms(text)
         if not terms:
             return []
         condition, parameters = compile_filter(where)
         with self._using(collection):
-            idf, rare = await self._inverse_frequencies(table, terms, KEYWORD_ROWS + 20 * top_k)
-            rows = await self._fetch(
-                "SELECT round(sum(w.weight * q.idf)::numeric, 6) AS score, document_id, run_id,"  # noqa: S608 -- compiled
-                f" min(chunk) FROM {table.name}"
-                " CROSS JOIN LATERAL unnest(terms, weights) AS w(term, weight)"
-                " JOIN unnest(%s::bigint[], %s::float8[]) AS q(term, idf) ON q.term = w.term"
-                f" WHERE terms && %s::bigint[] AND {condition}"
-                f" GROUP BY id, document_id, run_id, chunk_index"
-                f" ORDER BY score DESC, {ORDER} LIMIT %s",
-                [list(idf), list(idf.values()), rare, *parameters, top_k],
-            )
-        return [hit for hit in _hits(rows) if hit.score > 0]
+            async with self._connections.transaction() as connection:
+                await connection.execute("SET LOCAL enable_seqscan = off")
+                found = await self._frequencies(connection, table, terms)
+                idf = found.idf()
+                hits: list[StoreHit] = []
+                statement = KEYWORD.format(
+                    table=table.name, condition=condition, most=MOST_KEYWORD_ROWS
+                )
+                for chosen, best_of_others in found.stages(top_k):
+                    cursor = await connection.execute(
+                        statement, [sparse_text(idf), chosen, *parameters, top_k]
+                    )
+                    hits = _hits(await cursor.fetchall())
+                    if len(hits) == top_k and hits[-1].score >= best_of_others:
+                        break
+                return hits
 
-    async def _inverse_frequencies(
-        self, table: _Table, terms: list[int], enough: int
-    ) -> tuple[dict[int, float], list[int]]:
-        """Return the idf of each term, and the rarest terms that `enough` rows have together.
-
-        Only rows with one of those are scored: terms that are everywhere tell rows apart too
-        little to read the whole table for them.
-        """
-        rows = await self._fetch(
-            f"SELECT q.term, (SELECT count(*) FROM {table.name} WHERE terms @> ARRAY[q.term]),"  # noqa: S608 -- our own names
-            f" (SELECT count(*) FROM {table.name}) FROM unnest(%s::bigint[]) AS q(term)",
-            [terms],
-        )
-        idf: dict[int, float] = {}
-        rare: list[int] = []
-        reached = 0
-        for term, found, total in sorted(rows, key=lambda row: (row[1], row[0])):
-            if not found:
-                continue
-            idf[term] = math.log(1 + (total - found + 0.5) / (found + 0.5))
-            if reached < enough:
-                rare.append(term)
-                reached += found
-        return idf, rare
+    async def _frequencies(self, connection: Any, table: _Table, terms: list[int]) -> Frequencies:
+        cursor = await connection.execute(ROWS.format(table=table.name), [self._exact_rows + 1])
+        counted, estimated = await cursor.fetchone()
+        total = counted if counted <= self._exact_rows else max(counted, estimated)
+        cursor = await connection.execute(FREQUENCIES.format(table=table.name), [terms])
+        return Frequencies(total, dict(await cursor.fetchall()))
 
     async def score_points(
         self, collection: str, vector: Vector, hits: Sequence[StoreHit]
@@ -216,11 +228,11 @@ class PgVectorStore(DocumentedCalls):
         check_vector(vector, table.dimensions)
         ids = [point_id(hit.document_id, hit.run_id, hit.chunk.chunk_index) for hit in hits]
         with self._using(collection):
-            rows = await self._fetch(
+            rows = await self._connections.fetch(
                 f"SELECT id, {SIMILARITY} FROM {table.name} WHERE id = ANY(%s)",  # noqa: S608 -- our own names
                 [vector_text(vector), ids],
             )
-        scores = {number: float(score) for number, score in rows}
+        scores = {number: float(score) / SCORE_UNIT for number, score in rows}
         known = [
             StoreHit(scores[number], hit.document_id, hit.run_id, hit.chunk)
             for number, hit in zip(ids, hits, strict=True)
@@ -231,7 +243,7 @@ class PgVectorStore(DocumentedCalls):
     async def count(self, collection: str, document_id: str, run_id: str) -> int:
         table = await self._table(collection)
         with self._using(collection):
-            rows = await self._fetch(
+            rows = await self._connections.fetch(
                 f"SELECT count(*) FROM {table.name} WHERE document_id = %s AND run_id = %s",  # noqa: S608 -- our own names
                 [document_id, run_id],
             )
@@ -242,7 +254,7 @@ class PgVectorStore(DocumentedCalls):
     ) -> list[Chunk]:
         table = await self._table(collection)
         with self._using(collection):
-            rows = await self._fetch(
+            rows = await self._connections.fetch(
                 f"SELECT chunk FROM {table.name} WHERE document_id = %s AND run_id = %s"  # noqa: S608 -- our own names
                 " ORDER BY chunk_index LIMIT %s OFFSET %s",
                 [document_id, run_id, limit, offset],
@@ -255,7 +267,7 @@ class PgVectorStore(DocumentedCalls):
         table = await self._table(collection)
         statement = RUN_VECTORS.format(table=table.name)
         with self._using(collection):
-            rows = await self._fetch(statement, [document_id, run_id, limit, offset])
+            rows = await self._connections.fetch(statement, [document_id, run_id, limit, offset])
         return [list(vector) for (vector,) in rows]
 
     async def delete_where(self, collection: str, where: Filter) -> None:
@@ -263,7 +275,7 @@ class PgVectorStore(DocumentedCalls):
         with contextlib.suppress(CollectionNotFoundError):
             table = await self._table(collection)
             with self._using(collection):
-                async with self._connection() as connection:
+                async with self._connections.one() as connection:
                     await connection.execute(
                         f"DELETE FROM {table.name} WHERE {condition}",  # noqa: S608 -- compiled
                         parameters,
@@ -274,14 +286,8 @@ class PgVectorStore(DocumentedCalls):
         after = FIRST
         while True:
             with self._using(collection):
-                rows = await self._fetch(
-                    "SELECT document_id, run_id, epoch, count(*)"  # noqa: S608 -- our own names
-                    f" FROM {table.name}"
-                    ' WHERE (document_id COLLATE "C", run_id COLLATE "C") >= (%s, %s)'
-                    " GROUP BY document_id, run_id, epoch"
-                    ' HAVING (document_id COLLATE "C", run_id COLLATE "C", epoch) > (%s, %s, %s)'
-                    ' ORDER BY document_id COLLATE "C", run_id COLLATE "C", epoch LIMIT %s',
-                    [after[0], after[1], *after, PAGE],
+                rows = await self._connections.fetch(
+                    STORED_RUNS.format(table=table.name), [after[0], after[1], *after, PAGE]
                 )
             for values in rows:
                 yield StoredRun(*values)
@@ -295,12 +301,8 @@ class PgVectorStore(DocumentedCalls):
         after = FIRST
         while True:
             with self._using(collection):
-                rows = await self._fetch(
-                    f"SELECT document_id, run_id, chunk_index, chunk FROM {table.name}"  # noqa: S608 -- compiled
-                    ' WHERE (document_id COLLATE "C", run_id COLLATE "C", chunk_index)'
-                    f" > (%s, %s, %s) AND {condition}"
-                    ' ORDER BY document_id COLLATE "C", run_id COLLATE "C", chunk_index LIMIT %s',
-                    [*after, *parameters, PAGE],
+                rows = await self._connections.fetch(
+                    SCAN.format(table=table.name, condition=condition), [*after, *parameters, PAGE]
                 )
             for document_id, run_id, _, chunk in rows:
                 yield StoreHit(0.0, document_id, run_id, chunk_of(chunk))
@@ -308,49 +310,10 @@ class PgVectorStore(DocumentedCalls):
                 return
             after = rows[-1][:3]
 
-    async def _opened(self) -> Any:
-        if self._pool is None:
-            package: Any = require("psycopg_pool", package="psycopg", extra="postgres")
-            pool = package.AsyncConnectionPool(
-                self._url,
-                min_size=1,
-                max_size=self._max_connections,
-                timeout=CONNECT_SECONDS,
-                open=False,
-                kwargs={"autocommit": True},
-            )
-            self._pool = pool
-            try:
-                with _translated():
-                    await pool.open(wait=True, timeout=CONNECT_SECONDS)
-                    async with pool.connection() as connection, connection.transaction():
-                        await connection.execute(
-                            "SELECT pg_advisory_xact_lock(%s)", [CREATION_LOCK]
-                        )
-                        await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-                        await connection.execute(REGISTRY)
-            except BaseException:
-                self._pool = None
-                await pool.close()
-                raise
-        return self._pool
-
-    @contextlib.asynccontextmanager
-    async def _connection(self) -> AsyncIterator[Any]:
-        pool = await self._opened()
-        with _translated():
-            async with pool.connection() as connection:
-                yield connection
-
-    async def _fetch(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
-        async with self._connection() as connection:
-            cursor = await connection.execute(statement, parameters)
-            return list(await cursor.fetchall())
-
     async def _table(self, name: str) -> _Table:
         known = self._tables.get(name)
         if known is None:
-            async with self._connection() as connection:
+            async with self._connections.one() as connection:
                 known = await self._look_up(connection, name)
             if known is None:
                 raise CollectionNotFoundError
@@ -359,7 +322,7 @@ class PgVectorStore(DocumentedCalls):
 
     async def _look_up(self, connection: Any, name: str) -> _Table | None:
         cursor = await connection.execute(
-            "SELECT id, dimensions FROM agentscope_vector_collections WHERE name = %s", [name]
+            "SELECT id, dimensions FROM agentscope_collections WHERE name = %s", [name]
         )
         found = await cursor.fetchone()
         return _Table(table_name(found[0]), found[1]) if found else None
@@ -375,25 +338,6 @@ class PgVectorStore(DocumentedCalls):
 
 def _hits(rows: Sequence[Any]) -> list[StoreHit]:
     return [
-        StoreHit(float(score), document_id, run_id, chunk_of(chunk))
+        StoreHit(float(score) / SCORE_UNIT, document_id, run_id, chunk_of(chunk))
         for score, document_id, run_id, chunk in rows
     ]
-
-
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    """Turn the driver's errors into ours."""
-    psycopg: Any = require("psycopg", package="psycopg", extra="postgres")
-    pool: Any = require("psycopg_pool", package="psycopg", extra="postgres")
-    try:
-        yield
-    except psycopg.errors.UndefinedTable as exc:
-        raise CollectionNotFoundError from exc
-    except (psycopg.errors.DataError, psycopg.errors.ProgrammingError) as exc:
-        raise VectorStoreError(
-            "The vector store refused the request.",
-            retryable=False,
-            context={"reason": str(exc)[:500]},
-        ) from exc
-    except (psycopg.Error, pool.PoolTimeout, pool.PoolClosed) as exc:
-        raise VectorStoreError(context={"reason": str(exc)[:500]}) from exc

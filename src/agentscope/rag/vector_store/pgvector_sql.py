@@ -1,55 +1,100 @@
-"""The tables of the PostgreSQL vector store and what goes into a row."""
+"""The tables and statements of the PostgreSQL vector store."""
 
-import json
-from typing import Any
-
-from pydantic_core import to_json
-
-from agentscope.rag.document import Chunk, Point
-from agentscope.rag.vector_store.facets import facets, numbers
-from agentscope.rag.vector_store.points import chunk_text, point_id
-from agentscope.rag.vector_store.sparse import document_weights
+from agentscope.rag.vector_store.pgvector_rows import COLUMNS, NAMES, TERM_SPACE
 
 CREATION_LOCK = 7_244_190_331
+GRAPH_LOCK = 724_419_033
 MAX_GRAPH_DIMENSIONS = 2000
 MAX_HALF_GRAPH_DIMENSIONS = 4000
+MOST_COUNTED = 2_000
+SCORE_UNIT = 1_000_000
 
 REGISTRY = """
-CREATE TABLE IF NOT EXISTS agentscope_vector_collections (
+CREATE TABLE IF NOT EXISTS agentscope_collections (
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     dimensions INTEGER NOT NULL
 )
 """
 
-INSERT = """
-INSERT INTO {table} (id, document_id, run_id, epoch, chunk_index, kb_id, chunk, metadata, facets,
-    numbers, terms, weights, embedding)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s::jsonb, %s, %s, %s::vector)
-ON CONFLICT (id) DO UPDATE SET epoch = EXCLUDED.epoch, kb_id = EXCLUDED.kb_id,
-    chunk = EXCLUDED.chunk, metadata = EXCLUDED.metadata, facets = EXCLUDED.facets,
-    numbers = EXCLUDED.numbers, terms = EXCLUDED.terms, weights = EXCLUDED.weights,
-    embedding = EXCLUDED.embedding
+# One for each connection, emptied by each commit: rows come in by COPY, which cannot replace.
+INCOMING = f"""
+CREATE TEMPORARY TABLE IF NOT EXISTS agentscope_incoming ({COLUMNS}) ON COMMIT DELETE ROWS
 """
+COPY = "COPY agentscope_incoming FROM STDIN WITH (FORMAT binary)"
+REPLACED = ", ".join(
+    f"{name} = EXCLUDED.{name}"
+    for name in ("epoch", "kb_id", "chunk", "metadata", "facets", "numbers", "terms", "weights")
+)
+MERGE = f"""
+INSERT INTO {{table}} ({NAMES}) SELECT {NAMES} FROM agentscope_incoming
+ON CONFLICT (id) DO UPDATE SET {REPLACED}, embedding = EXCLUDED.embedding
+"""  # noqa: S608 -- our own names
 
 RUN_VECTORS = """
 SELECT embedding::real[] FROM {table} WHERE document_id = %s AND run_id = %s
 ORDER BY chunk_index LIMIT %s OFFSET %s
 """
 
-# The zero vector has no direction; its similarity to anything is 0, not NaN.
-SIMILARITY = "COALESCE(round(NULLIF(1 - (embedding <=> %s::vector), 'NaN'::float8)::numeric, 6), 0)"
+ROWS = """
+SELECT (SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT %s) AS few),
+    (SELECT reltuples FROM pg_class WHERE oid = '{table}'::regclass)
+"""
+
+# How many rows have each term. Of a common one the first rows are counted, in the order of the
+# file, and the rest is taken to be like them.
+FREQUENCIES = f"""
+SELECT q.term, CASE WHEN counted.found < {MOST_COUNTED} THEN counted.found
+    ELSE counted.found * pg_relation_size('{{table}}')
+        / (8192 * (1 + (counted.last::text::point)[0])) END
+FROM unnest(%s::integer[]) AS q(term) CROSS JOIN LATERAL (
+    SELECT count(*) AS found, max(place) AS last FROM (
+        SELECT ctid AS place FROM {{table}} WHERE terms @> ARRAY[q.term] LIMIT {MOST_COUNTED}
+    ) AS few
+) AS counted
+"""  # noqa: S608 -- our own names
+
 ORDER = 'document_id COLLATE "C", chunk_index, run_id COLLATE "C"'
+
+# Rows are scored in C: the query's idf times the row's weights. Scores are whole millionths, so
+# that their last digits do not depend on the order of summation.
+KEYWORD = f"""
+SELECT score, document_id, run_id, chunk FROM (
+    SELECT floor(-(weights <#> %s::sparsevec) * {SCORE_UNIT} + 0.5) AS score, document_id, run_id,
+        chunk_index, chunk
+    FROM {{table}} WHERE terms && %s::integer[] AND {{condition}} LIMIT {{most}}
+) AS scored WHERE score > 0 ORDER BY score DESC, {ORDER} LIMIT %s
+"""  # noqa: S608 -- compiled
+
+# The zero vector has no direction; its similarity to anything is 0, not NaN.
+SIMILARITY = (
+    "COALESCE(floor(NULLIF(1 - (embedding <=> %s::vector), 'NaN'::float8)"
+    f" * {SCORE_UNIT} + 0.5), 0)"
+)
+
+STORED_RUNS = """
+SELECT document_id, run_id, epoch, count(*) FROM {table}
+WHERE (document_id COLLATE "C", run_id COLLATE "C") >= (%s, %s)
+GROUP BY document_id, run_id, epoch
+HAVING (document_id COLLATE "C", run_id COLLATE "C", epoch) > (%s, %s, %s)
+ORDER BY document_id COLLATE "C", run_id COLLATE "C", epoch LIMIT %s
+"""
+
+SCAN = """
+SELECT document_id, run_id, chunk_index, chunk FROM {table}
+WHERE (document_id COLLATE "C", run_id COLLATE "C", chunk_index) > (%s, %s, %s) AND {condition}
+ORDER BY document_id COLLATE "C", run_id COLLATE "C", chunk_index LIMIT %s
+"""
 
 
 def table_name(number: int) -> str:
     """Return the table of a collection."""
-    return f"agentscope_vectors_{number:d}"
+    return f"agentscope_points_{number:d}"
 
 
 def table_statements(table: str, dimensions: int) -> list[str]:
-    """Return what creates the table of a collection with its indexes."""
-    statements = [
+    """Return what creates the table of a collection with its indexes, except for the graph."""
+    return [
         f"""
         CREATE TABLE {table} (
             id UUID PRIMARY KEY,
@@ -62,28 +107,31 @@ def table_statements(table: str, dimensions: int) -> list[str]:
             metadata JSONB NOT NULL,
             facets TEXT[] NOT NULL,
             numbers JSONB NOT NULL,
-            terms BIGINT[] NOT NULL,
-            weights REAL[] NOT NULL,
+            terms INTEGER[] NOT NULL,
+            weights sparsevec({TERM_SPACE:d}) NOT NULL,
             embedding vector({dimensions:d}) NOT NULL
         )
         """,
+        # In the row as far as it fits: fetched from aside, vectors are compared at half the speed.
+        f"ALTER TABLE {table} ALTER COLUMN embedding SET STORAGE MAIN",
         f"CREATE INDEX {table}_run ON {table}"
         ' (document_id COLLATE "C", run_id COLLATE "C", chunk_index)',
         f"CREATE INDEX {table}_document ON {table} (document_id, run_id, epoch)",
         f"CREATE INDEX {table}_kb ON {table} (kb_id) WHERE kb_id IS NOT NULL",
-        f"CREATE INDEX {table}_facets ON {table} USING gin (facets)",
-        f"CREATE INDEX {table}_terms ON {table} USING gin (terms)",
+        # Every search reads the list of pending entries from end to end, so it is kept short.
+        f"CREATE INDEX {table}_facets ON {table} USING gin (facets)"
+        " WITH (gin_pending_list_limit = 256)",
+        f"CREATE INDEX {table}_terms ON {table} USING gin (terms)"
+        " WITH (gin_pending_list_limit = 256)",
     ]
+
+
+def graph_statement(table: str, dimensions: int) -> str:
+    """Return what builds the graph of up to 4000 dimensions while others write."""
+    head = f"CREATE INDEX CONCURRENTLY {table}_graph ON {table} USING hnsw"
     if dimensions <= MAX_GRAPH_DIMENSIONS:
-        statements.append(
-            f"CREATE INDEX {table}_graph ON {table} USING hnsw (embedding vector_cosine_ops)"
-        )
-    elif dimensions <= MAX_HALF_GRAPH_DIMENSIONS:
-        statements.append(
-            f"CREATE INDEX {table}_graph ON {table}"
-            f" USING hnsw ((embedding::halfvec({dimensions:d})) halfvec_cosine_ops)"
-        )
-    return statements
+        return f"{head} (embedding vector_cosine_ops)"
+    return f"{head} ((embedding::halfvec({dimensions:d})) halfvec_cosine_ops)"
 
 
 def distance(dimensions: int) -> str:
@@ -92,41 +140,3 @@ def distance(dimensions: int) -> str:
         kind = f"halfvec({dimensions:d})"
         return f"(embedding::{kind}) <=> %s::{kind}"
     return "embedding <=> %s::vector"
-
-
-def vector_text(vector: list[float]) -> str:
-    """Return a vector as pgvector reads it."""
-    return f"[{','.join(map(repr, map(float, vector)))}]"
-
-
-def row(point: Point) -> tuple[Any, ...]:
-    """Return the values of one point, in the order of `INSERT`."""
-    metadata = point.chunk.metadata
-    weights = document_weights(chunk_text(point.chunk))
-    own = point.knowledge_base_id or metadata.get("kb_id")
-    return (
-        point_id(point.document_id, point.run.run_id, point.chunk.chunk_index),
-        point.document_id,
-        point.run.run_id,
-        point.run.epoch,
-        point.chunk.chunk_index,
-        own if isinstance(own, str) else None,
-        to_json(point.chunk, inf_nan_mode="null").decode(),
-        _jsonb(metadata),
-        facets(metadata),
-        json.dumps(numbers(metadata)),
-        list(weights),
-        list(weights.values()),
-        vector_text(point.vector),
-    )
-
-
-def chunk_of(value: str) -> Chunk:
-    """Return the chunk of a row."""
-    return Chunk.model_validate_json(value)
-
-
-def _jsonb(metadata: dict[str, Any]) -> str:
-    """Return JSON without NUL, which PostgreSQL cannot keep; the chunk itself still has it."""
-    text = to_json(metadata, inf_nan_mode="null").decode()
-    return text.replace("\\u0000", " ") if "\\u0000" in text else text

@@ -4,6 +4,7 @@ A point holds the dense vector (unnamed), a sparse vector `terms` for the keywor
 the server applies, and a payload: `document_id`, `chunk`, and what filters need.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, Literal
@@ -37,7 +38,7 @@ from agentscope.rag.vector_store.qdrant_points import (
     dense_vector,
     encoded_name,
     point_of,
-    point_struct,
+    point_structs,
     rounded_score,
     run_of,
     translated,
@@ -57,6 +58,9 @@ class QdrantStore(DocumentedCalls):
 
     Euclid and Manhattan distances are negated, so that a higher score is better on every distance.
     """
+
+    max_batch_bytes = 2 * 1024 * 1024
+    """The client makes JSON of a request on the event loop: some 30 ms for this much."""
 
     def __init__(
         self,
@@ -163,7 +167,7 @@ class QdrantStore(DocumentedCalls):
             with self._calling(collection):
                 await self.get_client().upsert(
                     encoded_name(collection),
-                    points=[point_struct(self._models, point) for point in batch],
+                    points=await asyncio.to_thread(point_structs, self._models, batch),
                     wait=True,
                     ordering=self._models.WriteOrdering.MEDIUM,
                 )

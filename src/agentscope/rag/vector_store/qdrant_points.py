@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agentscope.errors import CollectionNotFoundError, VectorStoreError
@@ -15,6 +15,11 @@ from agentscope.rag.vector_store.sparse import document_weights
 
 TERMS = "terms"
 SCORE_DIGITS = 6
+
+
+def point_structs(models: Any, points: Sequence[Point]) -> list[Any]:
+    """Return the points as the client takes them."""
+    return [point_struct(models, point) for point in points]
 
 
 def point_struct(models: Any, point: Point) -> Any:

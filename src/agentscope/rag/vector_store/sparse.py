@@ -7,6 +7,9 @@ from agentscope.rag.terms import document_terms, query_terms
 
 _K1 = 1.2
 _B = 0.75
+MAX_WEIGHT = _K1 + 1
+"""No term of a text weighs as much, however often it stands there."""
+
 _USUAL_LENGTH = 300
 """Terms of a usual chunk: the store cannot tell a writer the average of its collection."""
 
