@@ -127,6 +127,7 @@ async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts
         pool = EmbeddingModelPool(
             local=LocalEmbeddingModel() if wiring.local_embedding else None,
             allow_url=allow_url,
+            request_timeout_seconds=wiring.policy.timings.request_timeout.total_seconds(),
         )
         stack.push_async_callback(pool.aclose)
         models = ProviderModels(storage, wiring.secrets, pool)

@@ -35,6 +35,7 @@ from agentscope.errors import (
     KnowledgeBaseNotFoundError,
     LeaseLostError,
 )
+from agentscope.stopping import stopped
 
 logger = logging.getLogger(__name__)
 
@@ -129,11 +130,11 @@ class IndexWorker:
         try:
             await asyncio.wait({work, keeper, stop}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            await _stop(work, keeper, stop)
+            await stopped((work, keeper, stop))
             await self._released(attempt)
             raise
         ended = work.done()
-        await _stop(work, keeper, stop)
+        await stopped((work, keeper, stop))
         if not ended and self._stopping.is_set() and not attempt.lease.lost:
             await self._released(attempt)
         elif not ended:
@@ -213,6 +214,15 @@ class IndexWorker:
             self.breaker.paused(attempt.claim.knowledge_base, delay.total_seconds())
             await self._tell_rest(attempt.claim.knowledge_base, reason.message, delay)
 
+    async def _provider_failed(
+        self, knowledge_base: KnowledgeBaseRecord, error: EmbeddingError
+    ) -> None:
+        """Leave a provider alone that fails again and again, or asked for time."""
+        seconds = max(self.breaker.failed(knowledge_base), self._paused_seconds(knowledge_base))
+        if seconds > 0:
+            self.breaker.paused(knowledge_base, seconds)
+            await self._tell_rest(knowledge_base, error.message, timedelta(seconds=seconds))
+
     async def _tell_rest(
         self, knowledge_base: KnowledgeBaseRecord, reason: str, rest: timedelta
     ) -> None:
@@ -230,9 +240,7 @@ class IndexWorker:
         limits = self._policy.limits
         verdict = judge(error, document, stage=attempt.stage, limits=limits, rng=self._rng)
         if isinstance(error, EmbeddingError) and error.retryable:
-            rest = timedelta(seconds=self.breaker.failed(attempt.claim.knowledge_base))
-            if rest:
-                await self._tell_rest(attempt.claim.knowledge_base, error.message, rest)
+            await self._provider_failed(attempt.claim.knowledge_base, error)
         self._log_failure(attempt, error, verdict.action)
 
         async def send() -> DocumentRecord:
@@ -306,15 +314,6 @@ class IndexWorker:
     @property
     def _request_seconds(self) -> float:
         return self._policy.timings.request_timeout.total_seconds()
-
-
-async def _stop(*tasks: "asyncio.Task[Any]") -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)
-    for task in tasks:
-        if not task.cancelled():
-            task.exception()  # seen: what it raised while it was being stopped matters no more
 
 
 def log_fields(document: DocumentRecord) -> dict[str, Any]:

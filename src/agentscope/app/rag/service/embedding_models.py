@@ -11,8 +11,10 @@ from agentscope.app.rag.service.create_knowledge_base import require_embedding_p
 from agentscope.app.rag.service.credentials import CredentialDetails, local_credential
 from agentscope.app.rag.service.parts import KnowledgeBaseService
 from agentscope.app.records import CredentialRecord
+from agentscope.credential.base import CredentialBase
 from agentscope.credential.factory import CredentialFactory
 from agentscope.credential.local import LocalCredential
+from agentscope.credential.openai import OpenAICredential
 from agentscope.credential.sealing import masked_payload, opened_credential
 from agentscope.embedding.base import EmbeddingModelCard
 from agentscope.errors import ConfigurationError, UnknownProviderError
@@ -78,12 +80,24 @@ async def _cards_of(
     try:
         parts = service.credentials
         credential = opened_credential(parts.secrets, record.data, owner=record.user_id)
-        discovered = await parts.discovery.cards(credential, record.updated_at)
+        discovered = _declared(credential) or await parts.discovery.cards(
+            credential, record.updated_at
+        )
     except (ConfigurationError, ValidationError) as exc:
         fields = {"credential_id": record.id, "reason": type(exc).__name__}
         logger.warning("credential_not_opened", extra=fields)
         discovered = []
     return discovered or provider_cards(kind)
+
+
+def _declared(credential: CredentialBase) -> list[EmbeddingModelCard]:
+    """Return what the user says that a server has, so that it need not be asked."""
+    if not isinstance(credential, OpenAICredential):
+        return []
+    return [
+        EmbeddingModelCard(name=name, label=name, dimensions=dimensions)
+        for name, dimensions in credential.declared_models().items()
+    ]
 
 
 def _cards(kind: type) -> list[EmbeddingModelCard]:
