@@ -121,6 +121,21 @@ def test_a_knowledge_base_beyond_the_quota_is_refused_until_one_is_deleted(tmp_p
         service.knowledge_base()
 
 
+def test_a_deleted_knowledge_base_gives_its_room_back(tmp_path: Path) -> None:
+    """In the background, soon after the answer."""
+    with limited(tmp_path, limits={"documents_per_user": 3}) as service:
+        kb = service.knowledge_base()
+        for number in range(3):
+            assert service.upload(kb, f"{number}.txt", b"%d" % number).status_code == 201
+        service.call("DELETE", f"/knowledge_bases/{kb}")
+        deadline = time.monotonic() + 60
+        while service.json("GET", "/limits")["quotas"]["documents"]["used"]:
+            assert time.monotonic() < deadline, "the room was not given back"
+            service.run(asyncio.sleep(0.01))
+        assert service.upload(service.knowledge_base(), "new.txt", b"new").status_code == 201
+        assert audit(service)["clean"]
+
+
 class Body:
     """A form without a length whose file has so many bytes; counts what was taken of it."""
 
