@@ -38,13 +38,18 @@ class RecordedManager(KnowledgeBaseManagerBase):
         description: str,
         embedding_model_config: EmbeddingModelConfig,
         chunker_config: ChunkerConfig | None = None,
+        knowledge_base_id: str | None = None,
     ) -> KnowledgeBaseRecord:
-        """Record the intent, make the collection, show the knowledge base."""
+        """Record the intent, make the collection, show the knowledge base.
+
+        `knowledge_base_id` is an id that nobody ever had, for a caller who wrote it down before.
+        """
+        knowledge_base_id = knowledge_base_id or new_id()
         config = embedding_model_config
         (await self.get_dimension_policy()).require(config.dimensions)
         model = await self.embedding_models(user_id, config)
         fields = {
-            "id": (knowledge_base_id := new_id()),
+            "id": knowledge_base_id,
             "name": name,
             "description": description,
             "embedding_model_config": config,

@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import dataclass, replace
+from typing import Any
 
 from agentscope.app.rag.service.credentials import is_local
 from agentscope.app.rag.service.names import clean_name, clean_text, is_id
@@ -26,6 +27,8 @@ class NewKnowledgeBase:
     description: str = ""
     chunker_config: ChunkerConfig | None = None
     search_mode: str | None = None
+    id: str | None = None
+    """Chosen by a caller who wrote it down first; a manager of somebody else may choose another."""
 
 
 async def create_knowledge_base(
@@ -72,7 +75,9 @@ async def _create(
 ) -> KnowledgeBaseRecord:
     create = service.manager.create_knowledge_base
     # Managers written against the first release do not know about chunkers.
-    extra = {"chunker_config": chunker} if _takes_chunker(create) else {}
+    extra: dict[str, Any] = {"chunker_config": chunker} if _takes(create, "chunker_config") else {}
+    if wanted.id is not None and _takes(create, "knowledge_base_id"):
+        extra["knowledge_base_id"] = wanted.id
     return await create(
         user_id=user_id,
         name=wanted.name,
@@ -82,9 +87,9 @@ async def _create(
     )
 
 
-def _takes_chunker(create: object) -> bool:
+def _takes(create: object, name: str) -> bool:
     parameters = inspect.signature(create).parameters  # type: ignore[arg-type]  # a bound method
-    return "chunker_config" in parameters or any(
+    return name in parameters or any(
         parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()
     )
 

@@ -25,13 +25,19 @@ from agentscope.app.rag.service.import_document import (
 )
 from agentscope.app.rag.service.import_ticket import ImportTicket
 from agentscope.app.rag.service.parts import KnowledgeBaseService
-from agentscope.app.records import ChunkerConfig, EmbeddingModelConfig, KnowledgeBaseRecord
+from agentscope.app.records import (
+    ChunkerConfig,
+    EmbeddingModelConfig,
+    KnowledgeBaseRecord,
+    KnowledgeBaseStatus,
+)
 from agentscope.credential.local import LOCAL_CREDENTIAL_ID, LocalCredential
 from agentscope.embedding.base import ModelFingerprint
 from agentscope.errors import (
     ArchiveIncompleteError,
     CredentialNotFoundError,
     InvalidInputError,
+    NotReadyError,
 )
 from agentscope.identity import new_id
 
@@ -131,7 +137,6 @@ class _Import:
         continued = record is not None
         if record is None:
             record = self._made = await self._create()
-        await self._ticket.goes_into(record.id)
         carries = self._same_model(record)
         if not carries:
             self._notes.append(
@@ -161,27 +166,37 @@ class _Import:
         if self._made is not None and (is_refused or is_empty):
             await self._service.manager.delete_knowledge_base(self._user_id, self._made.id)
             self._service.wake_maintenance()
-            await self._ticket.tear_up()
-        else:
-            await self._ticket.let_go()
+        await self._ticket.let_go()
 
     async def _known(self) -> KnowledgeBaseRecord | None:
         """Return what an earlier try made, if it is still there."""
-        known = self._ticket.knowledge_base_id
-        if known is None:
+        if self._ticket.place is None:
             return None
-        return await self._service.storage.knowledge_bases.get(self._user_id, known)
+        record = await self._service.storage.knowledge_bases.find(self._ticket.place)
+        if record is None or record.user_id != self._user_id:
+            return None
+        if record.status is KnowledgeBaseStatus.CREATING:
+            # The step that shows it may still be under way; making another would show both.
+            raise NotReadyError("What an earlier try began is being cleared; try again in minutes.")
+        return record if record.status is KnowledgeBaseStatus.ACTIVE else None
 
     async def _create(self) -> KnowledgeBaseRecord:
         settings = self._manifest.knowledge_base
+        knowledge_base_id = new_id()
         wanted = NewKnowledgeBase(
+            id=knowledge_base_id,
             name=self._options.name or settings.name,
             description=settings.description,
             embedding_model_config=await self._model(),
             chunker_config=self._chunker(),
             search_mode=settings.search_mode,
         )
-        return await create_knowledge_base(self._service, self._user_id, wanted)
+        # Written down first: were it forgotten, a second try would make another one.
+        await self._ticket.goes_into(knowledge_base_id)
+        record = await create_knowledge_base(self._service, self._user_id, wanted)
+        if record.id != knowledge_base_id:
+            await self._ticket.goes_into(record.id)
+        return record
 
     def _chunker(self) -> ChunkerConfig | None:
         given = self._manifest.knowledge_base.chunker

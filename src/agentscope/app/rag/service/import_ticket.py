@@ -2,6 +2,7 @@
 
 A ticket is a registry entry per user and archive. While an import runs it holds the ticket and
 says so again and again; whoever finds a fresh holder is refused, so no document comes in twice.
+Places stand in entries of their own, each written once: a write that arrives late changes nothing.
 """
 
 import hashlib
@@ -18,6 +19,10 @@ PREFIX = "imports/"
 KEPT = timedelta(days=30)
 HELD = timedelta(seconds=60)
 SAY_AGAIN = timedelta(seconds=15)
+RUNNING = (
+    "This archive is being imported at this moment. If that import was cut short, try again in a "
+    "minute."
+)
 
 
 @dataclass(slots=True)
@@ -27,12 +32,15 @@ class ImportTicket:
     storage: StorageBase
     key: str
     holder: str
-    knowledge_base_id: str | None
+    place: str | None
+    """Id of the knowledge base that was made for the archive last."""
+    number: int
+    """Of the next place."""
     said_at: datetime
 
     @classmethod
     async def taken(cls, storage: StorageBase, user_id: str, archive_id: str) -> "ImportTicket":
-        """Take the ticket; `knowledge_base_id` is where an earlier try went, if there was one.
+        """Take the ticket.
 
         Raises:
             ImportRunningError: somebody is at it.
@@ -41,12 +49,12 @@ class ImportTicket:
         key, now = f"{PREFIX}{digest}", await storage.now()
         found = await storage.registry.get(key)
         if found is not None and _until(found) > now:
-            raise ImportRunningError(
-                "This archive is being imported at this moment. If that import was cut short, "
-                "try again in a minute."
-            )
-        known = found.get("knowledge_base_id") if found else None
-        ticket = cls(storage, key, new_id(), known, now)
+            raise ImportRunningError(RUNNING)
+        known = await storage.registry.list(f"{key}/")
+        last = max(known, default=f"{key}/")
+        place = str(known[last]["knowledge_base_id"]) if known else None
+        number = int(last.rpartition("/")[2] or 0) + 1
+        ticket = cls(storage, key, new_id(), place, number, now)
         await ticket.hold()
         return ticket
 
@@ -61,24 +69,24 @@ class ImportTicket:
             await self.hold()
 
     async def goes_into(self, knowledge_base_id: str) -> None:
-        """Remember the knowledge base."""
-        self.knowledge_base_id = knowledge_base_id
-        await self.hold()
+        """Remember the knowledge base.
+
+        Raises:
+            ImportRunningError: somebody else remembered another at the same moment.
+        """
+        name = f"{self.key}/{self.number:06d}"
+        place = {"knowledge_base_id": knowledge_base_id}
+        if await self.storage.registry.put_if_absent(name, place) != place:
+            raise ImportRunningError(RUNNING)
+        await self.storage.registry.put(name, place, ttl=KEPT)
+        self.place, self.number = knowledge_base_id, self.number + 1
 
     async def let_go(self) -> None:
-        """Keep the place for the next try, and let anybody take the ticket."""
+        """Let anybody take the ticket; the places stay."""
         await self._put(None)
 
-    async def tear_up(self) -> None:
-        """Forget the archive: nothing of it is kept."""
-        await self.storage.registry.delete(self.key)
-
     async def _put(self, until: datetime | None) -> None:
-        value = {
-            "knowledge_base_id": self.knowledge_base_id,
-            "holder": self.holder,
-            "until": until.isoformat() if until else None,
-        }
+        value = {"holder": self.holder, "until": until.isoformat() if until else None}
         await self.storage.registry.put(self.key, value, ttl=KEPT)
 
 
