@@ -42,6 +42,7 @@ from agentscope.app.storage.verbs import (
     postpone,
     purge_passed,
     reindex,
+    reserve_upload,
     tombstone,
 )
 from agentscope.app.transitions import knowledge_base as moves
@@ -50,7 +51,15 @@ from agentscope.identity import new_id
 from agentscope.testing import servers
 from agentscope.testing.storage import World
 
-POLICY = Policy(limits=Limits(max_attempts=4, pending_per_user=12))
+POLICY = Policy(
+    limits=Limits(
+        max_attempts=4,
+        pending_per_user=12,
+        knowledge_bases_per_user=2,
+        documents_per_user=14,
+        stored_bytes_per_user=24_000,
+    )
+)
 USERS = ("u", "oidc:v")
 STEPS = (timedelta(seconds=7), timedelta(seconds=61), timedelta(seconds=97), timedelta(seconds=401))
 FAILURE = DocumentFailure("provider_down", "The provider does not answer.", "indexing", True)
@@ -166,9 +175,9 @@ class StorageMachine(RuleBasedStateMachine):
     @rule(user=st.sampled_from(USERS))
     def new_base(self, user: str) -> None:
         name = f"kb:{len(self.bases)}"
-        self.both(lambda world: world.knowledge_base(user, id=name))
-        self.bases.append(name)
-        self.owners[name] = user
+        if self.both(lambda world: world.knowledge_base(user, id=name)) is not None:
+            self.bases.append(name)
+            self.owners[name] = user
 
     @rule(
         base=st.integers(0, 3),
@@ -196,14 +205,15 @@ class StorageMachine(RuleBasedStateMachine):
             assert found.model.stored == found.real.stored
             assert found.model.document.id == found.real.document.id
 
-    @rule(base=st.integers(0, 3))
-    def begin(self, base: int) -> None:
+    @rule(base=st.integers(0, 3), size=st.sampled_from([0, 4000]))
+    def begin(self, base: int, size: int) -> None:
         name = self.bases[base % len(self.bases)]
         document = f"d:{len(self.documents)}"
         self.documents.append(document)
+        fields = {"id": document, "filename": "b", "size": size}
         self.both(
             lambda world: world.storage.documents.begin_upload(
-                self.owners[name], name, {"id": document, "filename": "b"}, policy=POLICY
+                self.owners[name], name, fields, policy=POLICY
             )
         )
 
@@ -252,13 +262,19 @@ class StorageMachine(RuleBasedStateMachine):
         self.both(call)
 
     @precondition(lambda self: self.documents)
-    @rule(number=st.integers(0, 99), what=st.sampled_from(["tombstone", "reindex", "extend"]))
+    @rule(
+        number=st.integers(0, 99),
+        what=st.sampled_from(["tombstone", "reindex", "extend", "reserve"]),
+    )
     def ask(self, number: int, what: str) -> None:
         name = self.documents[number % len(self.documents)]
         calls: dict[str, Callable[[World], Awaitable[Any]]] = {
             "tombstone": lambda world: tombstone(world.storage.documents, name, policy=POLICY),
             "reindex": lambda world: reindex(world.storage.documents, name),
             "extend": lambda world: extend_upload(world.storage.documents, name, policy=POLICY),
+            "reserve": lambda world: reserve_upload(
+                world.storage.documents, name, size=1000 * number, policy=POLICY
+            ),
         }
         self.both(calls[what])
 
