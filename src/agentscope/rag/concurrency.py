@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+from agentscope.stopping import stopped
+
 T = TypeVar("T")
 
 
@@ -22,7 +24,5 @@ async def together(calls: Sequence[Callable[[], Awaitable[T]]], *, limit: int = 
     try:
         return await asyncio.gather(*tasks)
     except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await stopped(tasks)
         raise

@@ -11,6 +11,7 @@ from agentscope.errors import EmbeddingCountError, VectorStoreError
 from agentscope.message.blocks import TextBlock
 from agentscope.rag.document import Chunk, Point, Run, Vector
 from agentscope.rag.vector_store.base import RunVectorStore
+from agentscope.stopping import stopped
 
 BATCH_CHUNKS = 64
 BATCH_TEXT_BYTES = 1024 * 1024
@@ -71,9 +72,7 @@ class Insertion:
             while running:
                 running = await self._settle(running, asyncio.FIRST_COMPLETED)
         except BaseException:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await stopped(running)
             raise
         if self.dropped:
             logger.info(

@@ -43,6 +43,7 @@ class FaultRates:
     signal_lost: float = 0.0
     signal_twice: float = 0.0
     signal_cut: float = 0.0
+    swallowed: float = 0.0  # a cancelled call ends as a lost connection instead
 
 
 class Network:
@@ -73,7 +74,12 @@ class Network:
             delay += self.loop.rng.uniform(0.0, LATE_SECONDS)
         # A timer of nobody's: the death or pause of the caller does not hold the request up.
         self.loop.call_later(delay, self._arrive, call, context=self._outside)
-        return await answer
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            if self.closed or self.loop.rng.random() >= rates.swallowed:
+                raise
+        raise error("The connection was lost.")  # as drivers do that mistake one for the other
 
     def _arrive(self, call: "_Call[Any]") -> None:
         """Decide the fate of a request that reaches the server."""

@@ -33,6 +33,7 @@ ROUGH = Plan(
         signal_lost=0.2,
         signal_twice=0.2,
         signal_cut=0.1,
+        swallowed=0.1,
     )
 )
 SUSPENDED = replace(ROUGH, suspends=True)

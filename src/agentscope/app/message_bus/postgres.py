@@ -5,7 +5,6 @@ arrives; then the polling of the workers finds the work.
 """
 
 import asyncio
-import contextlib
 import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -16,6 +15,7 @@ from agentscope.app.message_bus.inbox import SignalInbox, decoded
 from agentscope.errors import BusError, InvalidInputError
 from agentscope.identity import new_id
 from agentscope.optional import require
+from agentscope.stopping import stopped
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
@@ -215,9 +215,7 @@ class PostgresMessageBus(MessageBus):
                 yield signal
         finally:
             self._inboxes.discard(inbox)
-            reader.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await reader
+            await stopped([reader])
 
     async def _read(
         self, key: str, inbox: SignalInbox, on_ready: Callable[[], None] | None

@@ -11,6 +11,7 @@ from agentscope.app.message_bus.inbox import SignalInbox, decoded
 from agentscope.app.redis_connection import RedisAddress, RedisConnection, Script
 from agentscope.errors import BusError
 from agentscope.optional import require
+from agentscope.stopping import stopped
 
 if TYPE_CHECKING:
     from redis.asyncio import ConnectionPool, Redis
@@ -134,9 +135,7 @@ class RedisMessageBus(MessageBus):
                 yield signal
         finally:
             self._inboxes.discard(inbox)
-            reader.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await reader
+            await stopped([reader])
 
     async def _read(
         self, key: str, inbox: SignalInbox, on_ready: Callable[[], None] | None

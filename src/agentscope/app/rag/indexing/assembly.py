@@ -28,6 +28,7 @@ from agentscope.identity import new_id
 from agentscope.rag.chunker.base import ChunkerBase
 from agentscope.rag.parser.base import ParserBase
 from agentscope.rag.parser.registry import ParserRegistry
+from agentscope.stopping import stopped
 
 logger = logging.getLogger(__name__)
 
@@ -139,7 +140,5 @@ async def indexing(
             yield consumer
         finally:
             await consumer.drain(drain_seconds)
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+            await stopped(tasks)
             await presence.leave()

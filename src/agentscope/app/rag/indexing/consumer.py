@@ -20,6 +20,7 @@ from agentscope.app.records import Claim, ClaimRequest, DocumentRecord, Policy
 from agentscope.app.storage.base import StorageBase
 from agentscope.clock import Clock
 from agentscope.errors import AgentScopeError
+from agentscope.stopping import stopped
 
 logger = logging.getLogger(__name__)
 
@@ -132,9 +133,9 @@ class Consumer:
                 await self._round()
         finally:
             self._left.set()
-            await _cancel(listeners)
+            await stopped(listeners)
             if not self._draining:
-                await _cancel(list(self._running))
+                await stopped(list(self._running))
                 self._state = "stopped"
 
     async def _round(self) -> None:
@@ -254,12 +255,5 @@ class Consumer:
         self._worker.stop()
         if self._running:
             await asyncio.wait(list(self._running), timeout=STOP_SECONDS)
-        await _cancel(list(self._running))
+        await stopped(list(self._running))
         self._state = "stopped"
-
-
-async def _cancel(tasks: "list[asyncio.Task[None]]") -> None:
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)

@@ -43,6 +43,7 @@ from agentscope.errors import (
     LeaseLostError,
 )
 from agentscope.identity import new_id
+from agentscope.stopping import stopped
 
 logger = logging.getLogger(__name__)
 
@@ -175,11 +176,11 @@ class Migrator:
         try:
             await asyncio.wait({work, keeper}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            await _stop(work, keeper)
+            await stopped((work, keeper))
             await self._released(turn)
             raise
         ended = work.done()
-        await _stop(work, keeper)
+        await stopped((work, keeper))
         if not ended:
             logger.info("migration_lost", extra=_fields(turn))
             return
@@ -288,15 +289,6 @@ class Migrator:
     async def _in_time(self, call: Awaitable[None]) -> None:
         async with asyncio.timeout(self._policy.timings.request_timeout.total_seconds()):
             await call
-
-
-async def _stop(*tasks: "asyncio.Task[None]") -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)
-    for task in tasks:
-        if not task.cancelled():
-            task.exception()  # seen: what it raised while it was being stopped matters no more
 
 
 def _fields(turn: Turn) -> dict[str, object]:

@@ -58,6 +58,7 @@ from agentscope.rag.insertion import InsertProgress
 from agentscope.rag.knowledge_base import KnowledgeBase
 from agentscope.rag.parser.base import ParseOptions, ParserBase
 from agentscope.rag.parser.media_types import plain_media_type
+from agentscope.stopping import stopped
 
 SPOOL_LINES = 64
 STALL_REQUESTS = 10
@@ -276,8 +277,7 @@ class Pipeline:
                 if not watch.moved:
                     raise EmbeddingTimeoutError
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await stopped([task])
 
     async def _verify(self, attempt: Attempt, handle: KnowledgeBase, total: int) -> None:
         """◆ verify: a run that is not complete in the store is never published."""
