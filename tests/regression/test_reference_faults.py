@@ -752,3 +752,21 @@ def test_fault_c3_a_crash_after_the_bytes_were_stored_leaves_no_orphan(
 def test_the_world_outside_is_no_process() -> None:
     """Servers answer although every process is dead."""
     assert current_process() is None
+
+
+def test_a_driver_that_swallows_a_cancellation_holds_no_document() -> None:
+    """A lost connection is told instead, and the renewal goes on: it is stopped again."""
+
+    async def tell(world: World) -> None:
+        driver = Driver(world)
+        world.start_worker()
+        base = await driver.knowledge_base()
+        world.network.rates.slow = 0.7
+        world.network.rates.swallowed = 1.0
+        names = [await driver.upload(base, LINES) for _ in range(12)]
+        for name in names:
+            assert await driver.until_status(name, "ready", "error", seconds=3600) == "ready"
+        world.network.rates = FaultRates()
+        await driver.rest()
+
+    story(tell)
