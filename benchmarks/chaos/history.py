@@ -93,11 +93,11 @@ class History:
         """Do one random thing."""
         own = [u for u in self.uploads if u.user == user and not u.deleted]
         act = choice.random()
-        if act < 0.01 or not self.knowledge_bases[user]:
+        if act < 0.003 or not self.knowledge_bases[user]:
             await self.replace_base(http, user, choice)
         elif act < 0.45 or not own:
             await self.upload(http, user, choice)
-        elif act < 0.65:
+        elif act < 0.6:
             await self.delete(http, choice.choice(own))
         elif act < 0.75:
             target = choice.choice(own)
