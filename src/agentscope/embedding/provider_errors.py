@@ -20,6 +20,7 @@ _AUTH = re.compile(r"api.?key|unauthori|unauthenti|forbidden|permission|access.?
 _REFUSED = re.compile(r"invalid|param|unsupported|not.?support|too (long|large|many)|exceed", re.I)
 _BAD_KEY = re.compile(r"api.?key.{0,40}(invalid|not.?valid|incorrect)|invalid.?api.?key", re.I)
 _RESULTS = ("data", "embeddings", "output", "models")
+_READ_MAX = 4000  # what a provider says may be endless, and is searched on the event loop
 _MODEL = re.compile(r"model.?(not.?found|.*does not exist|.*not exist)", re.I)
 
 
@@ -86,7 +87,7 @@ def failure(
     status: int, payload: Any, *, provider: str, secret: str, wait: float | None
 ) -> EmbeddingError:
     """Return the error that an answer with a failure status, or an error body, stands for."""
-    code, message = error_in(payload) or ("", "")
+    code, message = (part[:_READ_MAX] for part in error_in(payload) or ("", ""))
     if status < 400:
         status = hidden_status(code, message)
     detail = shown(message, secret)

@@ -96,4 +96,4 @@ def _has_header(rows: list[str]) -> bool:
     cells = [cell.strip() for cell in cells_of(rows[0], delimiter_of(rows))]
     if len(cells) < 2 or not all(cells) or len(set(cells)) < len(cells):
         return False
-    return not any(_NUMBER.fullmatch(cell) or len(cell) > 100 for cell in cells)
+    return not any(len(cell) > 100 or _NUMBER.fullmatch(cell) for cell in cells)

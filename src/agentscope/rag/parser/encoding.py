@@ -38,7 +38,8 @@ _CONTROLS_MAX = 0.02
 _NUL_MAX = 0.2
 _EBCDIC = ("cp500", "cp037", "cp273", "cp1026", "cp424", "cp875")
 _WIDE = ("utf-16-le", "utf-16-be")
-_HIGH_LINE = re.compile(rb"[^\r\n]*[\x80-\xff\x00-\x08\x0e-\x1f][^\r\n]*[\r\n]*")
+_HIGH = re.compile(rb"[\x80-\xff\x00-\x08\x0e-\x1f]")
+_LINE_END = re.compile(rb"[\r\n]+|\Z")
 _CONTROL = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ufffd-\uffff]")
 _RAW_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B]|\x1b\$\([@DOPQ]|\x1b\([JI]")
@@ -241,9 +242,20 @@ def _telling_lines(file: bytes | Path) -> Iterator[bytes]:
             continue
         # A block may begin and end inside a character; its own line ends are safe.
         start = 0 if number == 0 else max(block.find(b"\n"), 0)
-        for match in _HIGH_LINE.finditer(block, start):
-            line = match.group()
+        for line in _high_lines(block, start):
             yield line if len(line) <= _SAMPLE or len(block) < _SAMPLE else line[:_SAMPLE]
+
+
+def _high_lines(block: bytes, start: int) -> Iterator[bytes]:
+    """Yield the lines that hold a high byte or a control, with their ends; never looks back."""
+    while (high := _HIGH.search(block, start)) is not None:
+        found = max(
+            block.rfind(b"\n", start, high.start()), block.rfind(b"\r", start, high.start())
+        )
+        end = _LINE_END.search(block, high.end())
+        assert end is not None, "a block has an end"
+        yield block[max(start, found + 1) : end.end()]
+        start = end.end()
 
 
 def is_utf8(file: bytes | Path) -> bool:

@@ -81,9 +81,9 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _CELL_CHARACTERS_MAX = 500
 _ROWS_MAX = 20_000
 _CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?([\w.:-]+)""")
-_TAG = re.compile(
-    r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^<>]*>", re.DOTALL | re.IGNORECASE
-)
+_TAG = re.compile(r"<[^<>]*>")
+_HIDDEN_BEGIN = re.compile(r"<(?:script|style)\b", re.IGNORECASE)
+_HIDDEN_END = re.compile(r"</(?:script|style)\s*>", re.IGNORECASE)
 _INVISIBLE = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all")
 
 
@@ -126,10 +126,23 @@ def html_blocks(
     except (etree.XMLSyntaxError, ValueError):
         root = None
     if root is None or any("depth" in entry.message for entry in parser.error_log):
-        bare = one_line(html.unescape(_TAG.sub(" ", text)))
+        bare = one_line(html.unescape(_without_tags(text)))
         yield from [TextBlockItem(bare)] if bare else []
     else:
         yield from _Walk(etree.iterwalk(root, events=("start", "end")), table_format).blocks()
+
+
+def _without_tags(text: str) -> str:
+    """Return what stands between the tags, without scripts and styles; reads the text once."""
+    kept, at = [], 0
+    while (begin := _HIDDEN_BEGIN.search(text, at)) is not None:
+        end = _HIDDEN_END.search(text, begin.end())
+        if end is None:
+            break
+        kept.append(text[at : begin.start()])
+        at = end.end()
+    kept.append(text[at:])
+    return _TAG.sub(" ", " ".join(kept))
 
 
 class _Walk:

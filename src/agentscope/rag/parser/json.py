@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from agentscope.rag.parser.cleaning import without_forbidden
 
+_BARE = re.compile(r"[{}\[\],]|\s+|[^\"{}\[\],\s]+|\"")
 _TOKEN = re.compile(r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|[{}\[\],]|\s+|[^\"{}\[\],\s]+|\"", re.DOTALL)
 _HELD_MAX = 4 * 1024 * 1024
 _LONG_LINE = 500
@@ -39,6 +40,16 @@ def _safe_cut(text: str) -> int:
     return end
 
 
+def _tokens(text: str) -> Iterator[str]:
+    """Yield the tokens; behind a string that never ends there is no other that does."""
+    for match in _TOKEN.finditer(text):
+        yield match.group()
+        if match.group() == '"':
+            # Looking for the end of each would read the rest once per quotation mark.
+            yield from (rest.group() for rest in _BARE.finditer(text, match.end()))
+            return
+
+
 class _Lines:
     """Breaks lines at commas and brackets, if the source does not."""
 
@@ -50,8 +61,8 @@ class _Lines:
         if self._reflow is None and text:
             self._reflow = len(text) > _LONG_LINE * (text.count("\n") + 1)
         if not self._reflow:
-            return "".join(_resolved(match.group()) for match in _TOKEN.finditer(text))
-        return "".join(self._broken(match.group()) for match in _TOKEN.finditer(text))
+            return "".join(_resolved(token) for token in _tokens(text))
+        return "".join(self._broken(token) for token in _tokens(text))
 
     def _broken(self, piece: str) -> str:
         if piece.isspace():

@@ -17,7 +17,8 @@ _TEXTS = frozenset({"text", "title", "desc", "flowRoot", "foreignObject"})
 # Drawing programs declare name spaces as entities. They matter to no text, so the declarations
 # go, and a reference to one of them stands for nothing.
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?svg\b")
-_SUBSET = re.compile(rb"<!DOCTYPE[^>\[]*\[.*?\]\s*>", re.DOTALL | re.IGNORECASE)
+_SUBSET = re.compile(rb"<!DOCTYPE[^>\[]{0,1000}\[", re.IGNORECASE)
+_SUBSET_END = re.compile(rb"\]\s*>")
 _REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z_][\w.-]{0,60};")
 
 
@@ -42,10 +43,16 @@ class SVGParser(SyncParser):
             data = _unpacked(data, filename)
         if not _ROOT.search(data[: 1 << 20].replace(b"\0", b"")):
             raise CorruptFileError("The file is not an SVG drawing.", filename=filename)
-        data, removed = _SUBSET.subn(b"", data, count=1)
-        if removed:
-            data = _REFERENCE.sub(b"", data)
+        data = _without_subset(data)
         yield from counted(_sections(data, filename, report), report)
+
+
+def _without_subset(data: bytes) -> bytes:
+    begin = _SUBSET.search(data)
+    end = None if begin is None else _SUBSET_END.search(data, begin.end())
+    if begin is None or end is None:
+        return data
+    return _REFERENCE.sub(b"", data[: begin.start()] + data[end.end() :])
 
 
 def _sections(data: bytes, source: str, report: ParseReport) -> Iterator[Section]:
