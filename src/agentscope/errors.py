@@ -1,8 +1,7 @@
 """One family of errors for the whole product.
 
-Every error has a stable `code` that clients may branch on, a `message` that is safe to show to
-a user (no class names, paths or secrets) and `retryable`, which says whether the same call can
-succeed later without anybody changing anything. What may only be logged goes into `context`.
+Every error has a stable `code`, a `message` that is safe to show (no class names, paths, secrets)
+and `retryable`: can the same call succeed later by itself? `context` is for the log only.
 """
 
 from collections.abc import Mapping
@@ -112,12 +111,6 @@ class DimensionMismatchError(ConflictError, ValueError):
     code = "dimension_mismatch"
 
 
-class DuplicateNameError(ConflictError):
-    """The name is already taken."""
-
-    code = "duplicate_name"
-
-
 class DuplicateDocumentError(ConflictError):
     """A document with the same content is already in this knowledge base."""
 
@@ -146,7 +139,6 @@ class GenerationMissedError(ConflictError):
     """The knowledge base got another embedding model while the document was indexed."""
 
     code = "generation_missed"
-    retryable = True
 
 
 class InvalidInputError(AgentScopeError, ValueError):
@@ -397,10 +389,8 @@ class MissingDependencyError(ConfigurationError, ImportError):
     code = "missing_dependency"
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(
-            f"The package '{package}' is needed here: pip install 'agentscope-rag[{extra}]'.",
-            context={"package": package, "extra": extra},
-        )
+        message = f"The package '{package}' is needed here: pip install 'agentscope-rag[{extra}]'."
+        super().__init__(message, context={"package": package, "extra": extra})
         self.extra = extra
 
 
