@@ -13,6 +13,9 @@ PARAMETERS = 8
 PUBLIC_METHODS = 15
 DOCSTRING_RATIO = 0.35
 
+# The family of errors is one page by the house rules: six lines for each class, no logic.
+LONGER = {"errors.py": 600}
+
 # The composition roots take what the public contract says they take; so do documented constructors.
 MANY_PARAMETERS = {"create_app", "run_worker", "__init__", "main", "serve"}
 
@@ -44,7 +47,7 @@ def test_a_module_fits_the_sizes(path: Path) -> None:
     tree = ast.parse(text)
     problems = []
     lines = text.count("\n")
-    if lines > MODULE_LINES:
+    if lines > LONGER.get(path.relative_to(SOURCE).as_posix(), MODULE_LINES):
         problems.append(f"{lines} lines")
     for function in _functions(tree):
         assert function.end_lineno is not None
