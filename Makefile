@@ -18,10 +18,10 @@ SEEDS ?= 2000
 MINUTES ?= 10
 TESTS ?= tests
 
-.PHONY: help setup setup-dev run test lint format types arch check simulate chaos bench docs site ui ui-dev clean
+.PHONY: help setup setup-dev run test lint format types arch check audit-dependencies simulate chaos bench docs site ui ui-dev clean
 
 help:  ## list the tasks
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 .venv/bin/uv:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name one with PYTHON=..."; exit 1; }
@@ -67,6 +67,9 @@ arch: .venv/.dev  ## imports only go down
 	$(BIN)/lint-imports
 
 check: lint types arch test  ## everything CI runs
+
+audit-dependencies: .venv/.dev  ## known vulnerabilities of what is pinned, where advisories can be reached (STRICT=1)
+	$(BIN)/python requirements/audit.py $(if $(STRICT),--strict,)
 
 simulate: .venv/.dev  ## the simulation with many seeds (SEEDS=2000)
 	AGENTSCOPE_TEST_SEEDS=$(SEEDS) $(BIN)/python -m pytest tests/simulation -q -n 2
