@@ -11,7 +11,7 @@ from agentscope.testing.rest import RestService, memory_app
 ORIGIN = "http://localhost:5173"
 
 
-@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
 def test_a_known_origin_may_call(service: RestService, method: str) -> None:
     """Also before the call itself."""
     headers = {
@@ -128,3 +128,18 @@ def test_without_a_built_app_there_is_one_small_page(tmp_path: Path) -> None:
         page = service.call("GET", "/", user=None)
     assert page.text.count("<h1>") == 1
     assert 'href="docs"' in page.text
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/knowledge_bases/", 200), ("/health", 200), ("/no/such/path", 404), ("/events", 422)],
+)
+def test_every_answer_tells_browsers_what_not_to_do(
+    service: RestService, path: str, status: int
+) -> None:
+    """No guessing of types, no address for other sites, nothing in a cache; errors as well."""
+    answer = service.call("GET", path, params={"after": -1} if path == "/events" else None)
+    assert answer.status_code == status
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["cache-control"] == "no-store"

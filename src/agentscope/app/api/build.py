@@ -40,7 +40,7 @@ from agentscope.app.api import (
     webhooks,
 )
 from agentscope.app.api.deps import AppState
-from agentscope.app.api.guards import BodyLimit, HostCheck, NoSurprises
+from agentscope.app.api.guards import BodyLimit, HostCheck, NoSurprises, SafeHeaders
 from agentscope.app.api.rates import Rates
 from agentscope.app.auth.base import IdentityBase
 from agentscope.app.rag.service.limits import ServiceLimits
@@ -152,7 +152,11 @@ def _routers(options: WebOptions) -> list[APIRouter]:
 
 def _middleware(options: WebOptions) -> list[Middleware]:
     """Return the layers, outermost first; what the embedder added is inside the CORS layer."""
-    layers: list[Middleware] = [Middleware(requests.Observed), Middleware(metrics.Measured)]
+    layers: list[Middleware] = [
+        Middleware(requests.Observed),
+        Middleware(metrics.Measured),
+        Middleware(SafeHeaders),
+    ]
     if options.allowed_hosts is not None:
         layers.append(Middleware(HostCheck, hosts=options.allowed_hosts))
     layers.append(

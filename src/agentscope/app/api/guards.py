@@ -1,9 +1,10 @@
-"""What stands before every route: body size, the Host header, and the last net for exceptions."""
+"""What stands before every route: body size, Host and safe headers, a last net for exceptions."""
 
 import logging
 from collections.abc import Collection
 from typing import Any
 
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -38,6 +39,29 @@ class NoSurprises:
             if started:
                 raise  # half an answer is out: only a cut connection tells the client
             await answer(scope, receive, send)
+
+
+class SafeHeaders:
+    """Tells browsers and caches what they must not do with an answer that says nothing itself.
+
+    Nothing is guessed to be another type; an address, which may carry a download token, is told
+    to no other site; what a tenant was answered is kept by no cache.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+                headers.setdefault("Referrer-Policy", "no-referrer")
+                if headers.get("content-type", "").startswith("application/json"):
+                    headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self.app(scope, receive, guarded if scope["type"] == "http" else send)
 
 
 class BodyLimit:
