@@ -117,6 +117,8 @@ def test_a_knowledge_base_beyond_the_quota_is_refused_until_one_is_deleted(tmp_p
         answer = service.call("POST", "/knowledge_bases/", json=body)
         assert_refused(answer, "knowledge_bases", 2, used=2)
         service.knowledge_base(user="bob")
+        log = service.json("GET", "/audit_log")["entries"]
+        assert [entry["status"] for entry in log] == [201, 201], "a full quota fills no log"
         service.call("DELETE", f"/knowledge_bases/{first}")
         service.knowledge_base()
 

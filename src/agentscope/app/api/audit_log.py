@@ -112,9 +112,12 @@ class Audited:
 
 
 async def _note(scope: Scope, status: int, body: bytes) -> None:
-    caller: Caller | None = scope.get("state", {}).get("caller")
+    state = scope.get("state", {})
+    caller: Caller | None = state.get("caller")
     route = getattr(scope.get("route"), "path_format", "").rstrip("/")
     if caller is None or route in _ONLY_READS or (status >= 400 and status != 403):
+        return
+    if not state.get("audited", True):
         return
     parts = scope["app"].state.agentscope.parts
     if parts is None:

@@ -156,6 +156,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(errors.AgentScopeError)
     async def on_error(request: Request, exc: errors.AgentScopeError) -> Response:
+        # A client that goes on uploading into a full quota must not fill the audit log with it.
+        request.state.audited = not isinstance(exc, errors.StorageQuotaExceededError)
         if status_of(exc) >= 500:
             _log(request, exc, exc.code, exc.context)
         return answer(exc)
