@@ -113,6 +113,7 @@ class KnowledgeBaseRecord:
     due_at: datetime | None = None  # when the sweeper must look at it
     purge_after: datetime | None = None  # deletion only: not before this may the record go
     deleted_at: datetime | None = None
+    newer: Mapping[str, Any] = field(default_factory=dict)  # what only a newer version knows
     created_at: datetime
     updated_at: datetime
     version: int = 0  # raised by every write; used by optimistic back ends
@@ -173,6 +174,7 @@ class DocumentRecord:
     trace: str = ""  # W3C trace parent of the request that asked for indexing
     purge_after: datetime | None = None
     deleted_at: datetime | None = None
+    newer: Mapping[str, Any] = field(default_factory=dict)  # what only a newer version knows
     created_at: datetime
     updated_at: datetime
     version: int = 0

@@ -1,15 +1,15 @@
 """Records as JSON text, for back ends that store text.
 
 Times are whole microseconds since 1970 UTC, so they compare as numbers in every back end and no
-time zone can creep in. Fields at their default are left out; unknown fields are ignored on
-reading, so that a newer version may run beside this one.
+time zone can creep in. Fields at their default are left out. Fields that only a newer version
+knows are kept as they are when this one writes the record, so both may work side by side.
 """
 
 import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentscope.app.generations import (
     ChunkerConfig,
@@ -28,6 +28,11 @@ from agentscope.app.records import (
     KnowledgeBaseRecord,
     KnowledgeBaseStatus,
 )
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Kind = TypeVar("Kind", bound="DataclassInstance")
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -73,6 +78,7 @@ _KNOWLEDGE_BASE = _defaults(KnowledgeBaseRecord)
 _CREDENTIAL = _defaults(CredentialRecord)
 _EVENT = _defaults(Event)
 _MIGRATION = _defaults(Migration)
+_NEWER = "newer"  # the field of a record that holds what this version does not know
 
 
 def _plain(value: Any) -> Any:
@@ -100,14 +106,25 @@ def _dump(record: Any, defaults: Mapping[str, Any]) -> str:
     found: dict[str, Any] = {}
     for name, default in defaults.items():
         value = getattr(record, name)
-        if value is None or value == default:
+        if value is None or value == default or name == _NEWER:
             continue
         found[name] = to_micros(value) if name in _TIMES else value
-    return dump_json(found)
+    return dump_json({**getattr(record, _NEWER, {}), **found})
 
 
 def _load(text: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in _timed(json.loads(text)).items() if name in defaults}
+    stored: dict[str, Any] = json.loads(text)
+    known = {name: value for name, value in stored.items() if name in defaults}
+    found = _timed(known)
+    if _NEWER in defaults and len(known) < len(stored):
+        found[_NEWER] = {name: value for name, value in stored.items() if name not in known}
+    return found
+
+
+def _as(kind: type[Kind], stored: Mapping[str, Any]) -> Kind:
+    """Return a part of a record; what only a newer version knows of it is left out."""
+    known = {item.name for item in dataclasses.fields(kind)}
+    return kind(**{name: value for name, value in stored.items() if name in known})
 
 
 def dump_document(record: DocumentRecord) -> str:
@@ -121,7 +138,7 @@ def load_document(text: str) -> DocumentRecord:
     if "status" in found:
         found["status"] = DocumentStatus(found["status"])
     if "failure" in found:
-        found["failure"] = DocumentFailure(**found["failure"])
+        found["failure"] = _as(DocumentFailure, found["failure"])
     if "warnings" in found:
         found["warnings"] = tuple(found["warnings"])
     return DocumentRecord(**found)
@@ -137,22 +154,22 @@ def load_knowledge_base(text: str) -> KnowledgeBaseRecord:
     found = _load(text, _KNOWLEDGE_BASE)
     if "status" in found:
         found["status"] = KnowledgeBaseStatus(found["status"])
-    found["embedding_model_config"] = EmbeddingModelConfig(**found["embedding_model_config"])
+    found["embedding_model_config"] = _as(EmbeddingModelConfig, found["embedding_model_config"])
     if "chunker_config" in found:
-        found["chunker_config"] = ChunkerConfig(**found["chunker_config"])
+        found["chunker_config"] = _as(ChunkerConfig, found["chunker_config"])
     if "migration" in found:
         found["migration"] = _migration(found["migration"])
     retired = found.get("retired", ())
-    found["retired"] = tuple(RetiredCollection(**_timed(item)) for item in retired)
+    found["retired"] = tuple(_as(RetiredCollection, _timed(item)) for item in retired)
     return KnowledgeBaseRecord(**found)
 
 
 def _migration(stored: Mapping[str, Any]) -> Migration:
     found = {name: value for name, value in _timed(stored).items() if name in _MIGRATION}
-    found["embedding_model_config"] = EmbeddingModelConfig(**found["embedding_model_config"])
+    found["embedding_model_config"] = _as(EmbeddingModelConfig, found["embedding_model_config"])
     found["phase"] = MigrationPhase(found["phase"])
     if found.get("failure") is not None:
-        found["failure"] = MigrationFailure(**found["failure"])
+        found["failure"] = _as(MigrationFailure, found["failure"])
     return Migration(**found)
 
 

@@ -57,6 +57,7 @@ class Keys(LedgerKeys):
         self.knowledge_bases = f"{self.root}knowledgebases"
         self.users_with_events = f"{self.root}userswithevents"  # by their oldest event
         self.registry = f"{self.root}registry"
+        self.layout = f"{self.root}layout"  # version of all this, and the oldest reader of it
         self.failed = f"{self.root}failed"  # documents in error, by id
 
     def document(self, document_id: str) -> str:

@@ -9,6 +9,7 @@ from agentscope.app.redis_connection import RedisAddress, RedisConnection
 from agentscope.app.storage.base import StorageBase
 from agentscope.app.storage.redis.documents import RedisDocuments
 from agentscope.app.storage.redis.knowledge_bases import RedisKnowledgeBases
+from agentscope.app.storage.redis.layout import check_layout
 from agentscope.app.storage.redis.ledger import RedisCredentials, RedisEvents, RedisRegistry
 from agentscope.app.storage.redis.server import RedisServer
 from agentscope.app.storage.redis.shares import RedisShares
@@ -70,6 +71,14 @@ class RedisStorage(StorageBase):
         self.shares = RedisShares(server)
         self.events = RedisEvents(server)
         self.registry = RedisRegistry(server)
+
+    async def __aenter__(self) -> "RedisStorage":
+        try:
+            await check_layout(self._server)
+        except BaseException:
+            await self.aclose()
+            raise
+        return self
 
     @property
     def _client(self) -> "Redis | None":

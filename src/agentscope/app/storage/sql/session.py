@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from agentscope.app.storage.codec import from_micros, to_micros
 from agentscope.app.storage.sql.dialect import Dialect
-from agentscope.app.storage.sql.migrations import STEPS
+from agentscope.app.storage.sql.migrations import OLDEST_READER, STEPS
 from agentscope.errors import ConfigurationError
 
 Result = TypeVar("Result")
@@ -55,18 +55,22 @@ class Database(abc.ABC):
 def migrate(session: Session) -> None:
     """Bring the schema to this version; the caller holds a lock that only one process can hold.
 
+    Data of a newer version is taken if that version says so: during a rolling upgrade it migrates
+    first, and programs of the old one start and stop beside it.
+
     Raises:
-        ConfigurationError: the data was written by a newer version.
+        ConfigurationError: the data was written by a version that this one cannot work beside.
     """
     session.rows(
         "CREATE TABLE IF NOT EXISTS schema_steps "
         "(number INTEGER PRIMARY KEY, applied_at BIGINT NOT NULL)"
     )
+    session.rows(
+        "CREATE TABLE IF NOT EXISTS schema_readers "
+        "(number INTEGER PRIMARY KEY, oldest_reader INTEGER NOT NULL)"
+    )
     done = {number for (number,) in session.rows("SELECT number FROM schema_steps")}
-    newest = STEPS[-1][0]
-    if done and max(done) > newest + 1:
-        # One step ahead is allowed: during a rolling upgrade the new version migrates first.
-        raise ConfigurationError("The data was written by a newer version; upgrade this program.")
+    _check_readable(session, max(done, default=0))
     for number, statements in STEPS:
         if number in done:
             continue
@@ -77,6 +81,20 @@ def migrate(session: Session) -> None:
             number=number,
             at=to_micros(session.now()),
         )
+        session.rows(
+            "INSERT INTO schema_readers (number, oldest_reader) VALUES (:number, :oldest)",
+            number=number,
+            oldest=OLDEST_READER,
+        )
+
+
+def _check_readable(session: Session, last: int) -> None:
+    newest = STEPS[-1][0]
+    if last <= newest:
+        return
+    row = session.row("SELECT oldest_reader FROM schema_readers WHERE number = :last", last=last)
+    if row is None or row[0] > newest:
+        raise ConfigurationError("The data was written by a newer version; upgrade this program.")
 
 
 def moment(micros: int | None) -> datetime | None:
