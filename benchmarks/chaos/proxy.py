@@ -33,10 +33,20 @@ class Proxy:
         if self._server is not None:
             self._server.close()
         self.cut()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Carry one connection both ways until either side ends it."""
+        task = asyncio.current_task()
+        assert task is not None, "asyncio runs this"
+        self._tasks.add(task)
+        try:
+            await self._join(reader, writer)
+        finally:
+            self._tasks.discard(task)
+
+    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.refuses:
             writer.transport.abort()
             return
@@ -51,13 +61,11 @@ class Proxy:
             asyncio.create_task(self._carry(reader, inner_writer)),
             asyncio.create_task(self._carry(inner_reader, writer)),
         ]
-        self._tasks.update(ways)
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for way in ways:
                 way.cancel()
-            self._tasks.difference_update(ways)
             self._connections -= pair
             for end in pair:
                 end.transport.abort()
