@@ -35,6 +35,10 @@ class RecordCheck:
 
     async def knowledge_base(self, record: KnowledgeBaseRecord, report: AuditReport) -> None:
         """Check an active knowledge base and all its documents."""
+        if record.migration is not None:
+            report.pending("migration")
+        if record.retired:
+            report.pending("retired_collection")
         if not await self.manager.store.has_collection(record.collection_name):
             if await self.storage.knowledge_bases.get(record.user_id, record.id) is None:
                 return
