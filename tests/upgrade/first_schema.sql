@@ -1,0 +1,18 @@
+CREATE TABLE knowledge_bases ( id TEXT PRIMARY KEY, user_id TEXT NOT NULL, status TEXT NOT NULL, due_at BIGINT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, CHECK (status = 'active' OR due_at IS NOT NULL));
+CREATE INDEX knowledge_bases_page ON knowledge_bases (user_id, status, created_at, id);
+CREATE INDEX knowledge_bases_due ON knowledge_bases (due_at, id) WHERE due_at IS NOT NULL;
+CREATE TABLE documents ( id TEXT PRIMARY KEY, user_id TEXT NOT NULL, knowledge_base_id TEXT NOT NULL, status TEXT NOT NULL, visible INTEGER NOT NULL, queue INTEGER NOT NULL, alone INTEGER NOT NULL, due_at BIGINT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, name TEXT NOT NULL, size BIGINT NOT NULL, chunk_count BIGINT NOT NULL, content_type TEXT, sha TEXT, body TEXT NOT NULL, CHECK (status IN ('ready', 'error') OR due_at IS NOT NULL));
+CREATE INDEX documents_due ON documents (queue, due_at, id) WHERE due_at IS NOT NULL;
+CREATE INDEX documents_turn ON documents (user_id, due_at, created_at, id) WHERE queue = 1;
+CREATE INDEX documents_page ON documents (knowledge_base_id, visible, created_at, id);
+CREATE INDEX documents_all ON documents (knowledge_base_id, id);
+CREATE INDEX documents_sha ON documents (knowledge_base_id, sha, created_at, id) WHERE sha IS NOT NULL;
+CREATE TABLE knowledge_base_counts (id TEXT PRIMARY KEY, documents BIGINT NOT NULL DEFAULT 0, chunks BIGINT NOT NULL DEFAULT 0, size_bytes BIGINT NOT NULL DEFAULT 0, pending BIGINT NOT NULL DEFAULT 0, parsing BIGINT NOT NULL DEFAULT 0, chunking BIGINT NOT NULL DEFAULT 0, indexing BIGINT NOT NULL DEFAULT 0, ready BIGINT NOT NULL DEFAULT 0, error BIGINT NOT NULL DEFAULT 0 );
+CREATE TABLE users ( user_id TEXT PRIMARY KEY, documents BIGINT NOT NULL DEFAULT 0, chunks BIGINT NOT NULL DEFAULT 0, size_bytes BIGINT NOT NULL DEFAULT 0, pending BIGINT NOT NULL DEFAULT 0, parsing BIGINT NOT NULL DEFAULT 0, chunking BIGINT NOT NULL DEFAULT 0, indexing BIGINT NOT NULL DEFAULT 0, ready BIGINT NOT NULL DEFAULT 0, error BIGINT NOT NULL DEFAULT 0 , unfinished BIGINT NOT NULL DEFAULT 0, running BIGINT NOT NULL DEFAULT 0, last_served BIGINT NOT NULL DEFAULT 0, sequence BIGINT NOT NULL DEFAULT 0, knowledge_bases BIGINT NOT NULL DEFAULT 0);
+CREATE INDEX users_turn ON users (running, last_served, user_id) WHERE unfinished > 0;
+CREATE INDEX users_served ON users (last_served);
+CREATE TABLE events ( user_id TEXT NOT NULL, sequence BIGINT NOT NULL, at BIGINT NOT NULL, knowledge_base_id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (user_id, sequence));
+CREATE INDEX events_at ON events (at);
+CREATE TABLE credentials ( id TEXT PRIMARY KEY, user_id TEXT NOT NULL, created_at BIGINT NOT NULL, body TEXT NOT NULL);
+CREATE INDEX credentials_user ON credentials (user_id, created_at, id);
+CREATE TABLE registry ( name TEXT PRIMARY KEY, value TEXT NOT NULL, expires_at BIGINT);
