@@ -38,6 +38,7 @@ DOCUMENT = f"{KB}/documents/{{document_id}}"
 # `edit`: of those, editors; `owner`: the owner. The second word is what a key must be capable of.
 ROWS: dict[str, tuple[str, str]] = {
     "GET /health": ("public", ""),
+    "GET /health/live": ("public", ""),
     "GET /identity": ("asks", ""),
     "GET /metrics": ("operator", ""),
     "GET /operator/overview": ("operator", ""),
