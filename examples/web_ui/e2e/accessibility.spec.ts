@@ -18,6 +18,26 @@ interface State {
 
 const icon = (page: Page, svg: string) => page.locator(`button:has(svg.lucide-${svg})`).first();
 
+const overview = {
+  at: '2026-01-01T00:00:00+00:00',
+  queue: { tenants: 1, documents: 12, running: 2, oldest_due_seconds: 90, classes: [], complete: true, top: [{ user_id: 'ada', documents: 12, running: 2, oldest_due_seconds: 90 }] },
+  workers: [{ node_id: 'a', host: 'worker-1', version: '1.0.0', state: 'ok', slots: 4, running: 2, started_at: null, seen_at: '2026-01-01T00:00:00+00:00' }],
+  failures: { total: 3, by_code: { corrupt_file: 2, embedding_auth: 1 }, complete: false },
+  paused: [{ kind: 'tenant', id: 'ben', reason: 'Moving house', at: '2026-01-01T00:00:00+00:00' }],
+};
+const config = { type: 'openai_credential', credential_id: 'c', model: 'text-embedding-3-small', dimensions: 1536, parameters: {} };
+const migration = {
+  embedding_model_config: config,
+  model_changed: null,
+  migration: {
+    embedding_model_config: config,
+    progress: { stage: 'stopped', done: 3, total: 12, unit: 'document' },
+    error: { code: 'embedding_auth', message: 'x', retryable: false },
+    started_at: '2026-01-01T00:00:00+00:00',
+    next_attempt_at: null,
+  },
+};
+
 test('every state is accessible in both languages, both themes and both widths, and fits', async ({ page, service, watch }) => {
   test.setTimeout(240_000);
   const kb = await service.knowledgeBase('Accessible', 'reader');
@@ -26,6 +46,7 @@ test('every state is accessible in both languages, both themes and both widths, 
   await service.upload(kb, { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4 nothing') }, 'reader');
   await service.call('POST', '/credential/', { data: { type: 'openai_credential', name: 'Key', api_key: 'sk-x' } }, 'reader');
   await service.call('POST', '/api_keys/', { name: 'Nightly job', capability: 'read', expires_in_seconds: 3600 }, 'reader');
+  await service.call('PUT', `/knowledge_bases/${kb}/shares/guest`, { permission: 'read' }, 'reader');
   await service.settled(kb, 'reader');
 
   const opened = (selector: string) => async (at: Page) => expect(at.locator(selector).first()).toBeVisible();
@@ -126,6 +147,42 @@ test('every state is accessible in both languages, both themes and both widths, 
       enter: async (at) => {
         await at.locator('form button').click();
         await opened('[aria-invalid]')(at);
+      },
+    },
+    {
+      name: 'comparison',
+      path: `/kb/${kb}/search?q=lighthouse&compare=1&bmode=vector&bk=5&bwhere=${encodeURIComponent('[["page","is","1"]]')}`,
+      enter: async (at) => expect(at.locator('ol')).toHaveCount(2),
+    },
+    { name: 'usage', path: '/usage', enter: opened('main meter') },
+    {
+      name: 'operation',
+      path: '/operator',
+      answers: { '/operator/overview': { json: overview } },
+      enter: opened('main table'),
+    },
+    {
+      name: 'operator key',
+      path: '/operator',
+      answers: { '/operator/overview': { status: 401, json: { code: 'unauthenticated', detail: '' } } },
+      enter: async (at) => {
+        await at.locator('main form input').fill('x');
+        await at.locator('main form button').click();
+        await opened('[aria-invalid]')(at);
+      },
+    },
+    {
+      name: 'change of the model',
+      path: `/kb/${kb}/settings`,
+      answers: { [`/knowledge_bases/${kb}/migration`]: { json: migration } },
+      enter: opened('main section progress'),
+    },
+    {
+      name: 'import',
+      path: '/',
+      enter: async (at) => {
+        await icon(at, 'file-up').click();
+        await dialog(at);
       },
     },
     { name: 'nothing here', path: '/kb/00000000000000000000000000000000', enter: opened('main h1') },

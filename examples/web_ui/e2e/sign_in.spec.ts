@@ -111,6 +111,15 @@ test('an API key is checked, kept as asked, made, replaced and revoked', async (
   await page.getByRole('button', { name: 'Revoke Reader' }).click();
   await dialog.getByRole('button', { name: 'Revoke key' }).click();
   await expect(card).toHaveCount(0);
+
+  // Whoever runs the service needs no user, but the operator key.
+  const anybody = await page.context().newPage();
+  await anybody.goto('/');
+  await anybody.getByRole('link', { name: 'I run this service' }).click();
+  await anybody.getByLabel('Operator key').fill('guessed');
+  await anybody.keyboard.press('Enter');
+  await expect(anybody.getByLabel('Operator key')).toHaveAccessibleDescription(/does not accept this key/);
+  await anybody.close();
 });
 
 test('signing in at a provider comes back to where one was, and signing out ends it there, too', async ({ page, keyed: { provider, service } }) => {

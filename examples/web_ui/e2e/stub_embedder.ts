@@ -18,6 +18,9 @@ function vectorOf(text: string): number[] {
 /** A small OpenAI-compatible embedding server that can be broken and repaired. */
 export class StubEmbedder {
   broken = false;
+  /** After so many more calls answers are held back until `release`. */
+  holdAfter = Number.POSITIVE_INFINITY;
+  private held: (() => void)[] = [];
   private readonly server: Server;
 
   constructor() {
@@ -25,9 +28,18 @@ export class StubEmbedder {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
+        if (request.method !== 'POST') {
+          response.writeHead(404).end();
+          return;
+        }
         if (this.broken) {
           response.writeHead(401, { 'Content-Type': 'application/json' });
           response.end(JSON.stringify({ error: { message: 'bad key', type: 'invalid_request_error' } }));
+          return;
+        }
+        this.holdAfter -= 1;
+        if (this.holdAfter < 0) {
+          this.held.push(() => response.writeHead(503).end());
           return;
         }
         const { input, model } = JSON.parse(Buffer.concat(parts).toString()) as { input: string | string[]; model: string };
@@ -41,6 +53,12 @@ export class StubEmbedder {
   async listen(): Promise<string> {
     await new Promise<void>((yes) => this.server.listen(0, '127.0.0.1', yes));
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+  }
+
+  release(): void {
+    this.holdAfter = Number.POSITIVE_INFINITY;
+    for (const answer of this.held) answer();
+    this.held = [];
   }
 
   close(): void {

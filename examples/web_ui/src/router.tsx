@@ -75,6 +75,18 @@ const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('./features/keys/page'), 'KeysPage'),
 });
 
+const usageRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('./features/usage/page'), 'UsagePage'),
+});
+
+const operatorRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/operator',
+  component: lazyRouteComponent(() => import('./features/operator/page'), 'OperatorPage'),
+});
+
 const kbRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/kb/$kbId',
@@ -136,6 +148,8 @@ export const routeTree = rootRoute.addChildren([
   listRoute,
   credentialsRoute,
   keysRoute,
+  usageRoute,
+  operatorRoute,
   kbRoute.addChildren([documentsRoute, searchRoute, settingsRoute, documentRoute]),
 ]);
 

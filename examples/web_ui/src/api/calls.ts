@@ -61,6 +61,38 @@ export const knowledgeBases = {
     ),
 };
 
+export const migrations = {
+  get: (id: string) =>
+    call<T.MigrationState>(client.GET('/knowledge_bases/{knowledge_base_id}/migration', { params: kb(id) })),
+  /** Null embeds everything again with the present model. */
+  begin: (id: string, config: T.EmbeddingModelConfig | null) =>
+    call<T.MigrationState>(
+      client.POST('/knowledge_bases/{knowledge_base_id}/migration', {
+        params: kb(id),
+        body: { embedding_model_config: config } as never,
+      }),
+    ),
+  cancel: (id: string) =>
+    call<void>(client.DELETE('/knowledge_bases/{knowledge_base_id}/migration', { params: kb(id), parseAs: 'stream' })),
+};
+
+const shareOf = (knowledge_base_id: string, user_id: string) => ({ path: { knowledge_base_id, user_id } });
+
+export const shares = {
+  list: async (id: string) =>
+    (await call<{ shares: T.Share[] }>(client.GET('/knowledge_bases/{knowledge_base_id}/shares', { params: kb(id) }))).shares,
+  put: (id: string, user: string, permission: T.Share['permission']) =>
+    call<T.Share>(
+      client.PUT('/knowledge_bases/{knowledge_base_id}/shares/{user_id}', { params: shareOf(id, user), body: { permission } }),
+    ),
+  remove: (id: string, user: string) =>
+    call<void>(
+      client.DELETE('/knowledge_bases/{knowledge_base_id}/shares/{user_id}', { params: shareOf(id, user), parseAs: 'stream' }),
+    ),
+};
+
+export const limits = () => call<T.Limits>(client.GET('/limits', {}));
+
 export const capabilities = {
   embeddingModels: () => call<T.EmbeddingModels>(client.GET('/knowledge_bases/embedding_models', {})),
   chunkers: async () => (await call<{ chunkers: T.Chunker[] }>(client.GET('/knowledge_bases/chunkers', {}))).chunkers,

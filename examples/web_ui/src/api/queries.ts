@@ -65,6 +65,17 @@ export const credentialsQuery = queryOptions({ queryKey: keys.credentials, query
 
 export const apiKeysQuery = queryOptions({ queryKey: keys.apiKeys, queryFn: calls.apiKeys.list });
 
+export const sharesQuery = (id: string) => queryOptions({ queryKey: ['shares', id], queryFn: () => calls.shares.list(id) });
+
+export const migrationQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['migration', id],
+    queryFn: () => calls.migrations.get(id),
+    refetchInterval: ({ state: { data } }) => (data?.migration && data.migration.progress.stage !== 'stopped' ? 1500 : false),
+  });
+
+export const limitsQuery = queryOptions({ queryKey: ['limits'], queryFn: calls.limits, refetchInterval: 10_000 });
+
 export const schemasQuery = queryOptions({
   queryKey: ['schemas'],
   queryFn: calls.credentials.schemas,

@@ -209,6 +209,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/health/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_live_health_live_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/identity": {
         parameters: {
             query?: never;
@@ -219,6 +235,22 @@ export interface paths {
         get: operations["get_identity_identity_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/integrations/dify/retrieval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_retrieval_integrations_dify_retrieval_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -417,6 +449,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/knowledge_bases/{knowledge_base_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_export_knowledge_bases__knowledge_base_id__export_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/knowledge_bases/{knowledge_base_id}/migration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_migration_knowledge_bases__knowledge_base_id__migration_get"];
+        put?: never;
+        post: operations["post_migration_knowledge_bases__knowledge_base_id__migration_post"];
+        delete: operations["delete_migration_knowledge_bases__knowledge_base_id__migration_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/knowledge_bases/{knowledge_base_id}/search": {
         parameters: {
             query?: never;
@@ -428,6 +492,38 @@ export interface paths {
         put?: never;
         post: operations["post_search_knowledge_bases__knowledge_base_id__search_post"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/knowledge_bases/{knowledge_base_id}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_shares_knowledge_bases__knowledge_base_id__shares_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/knowledge_bases/{knowledge_base_id}/shares/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["put_share_knowledge_bases__knowledge_base_id__shares__user_id__put"];
+        post?: never;
+        delete: operations["remove_share_knowledge_bases__knowledge_base_id__shares__user_id__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -481,6 +577,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/knowledge_bases/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_import_knowledge_bases_import_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/knowledge_bases/middleware/parameters_schema": {
         parameters: {
             query?: never;
@@ -497,6 +609,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/knowledge_bases/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_search_across_knowledge_bases_search_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/knowledge_bases/supported_content_types": {
         parameters: {
             query?: never;
@@ -505,6 +633,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["get_supported_content_types_knowledge_bases_supported_content_types_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_limits_limits_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -555,6 +699,102 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["post_audit_operator_audit_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_overview_operator_overview_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_pause_operator_pause_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_resume_operator_resume_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_retry_operator_retry_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{knowledge_base_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_vector_store_v1_vector_stores__knowledge_base_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{knowledge_base_id}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_vector_store_search_v1_vector_stores__knowledge_base_id__search_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -654,6 +894,9 @@ export interface components {
             data: string;
             media_type: string;
             type: "base64";
+        };
+        BeginMigrationRequest: {
+            embedding_model_config?: components["schemas"]["EmbeddingModelConfigBody"] | null;
         };
         CallerView: {
             capability: "read" | "write" | "admin";
@@ -780,6 +1023,9 @@ export interface components {
         ErrorBody: {
             code: string;
             detail: string | components["schemas"]["Problem"][];
+            details?: {
+                [key: string]: unknown;
+            } | null;
         };
         ErrorDetail: {
             attempt: number;
@@ -787,6 +1033,20 @@ export interface components {
             message: string;
             retryable: boolean;
             stage: string;
+        };
+        FailuresView: {
+            by_code: {
+                [key: string]: number;
+            };
+            complete: boolean;
+            total: number;
+        };
+        FileCounts: {
+            cancelled: number;
+            completed: number;
+            failed: number;
+            in_progress: number;
+            total: number;
         };
         FindingView: {
             invariant: string;
@@ -808,6 +1068,20 @@ export interface components {
             oidc: components["schemas"]["OidcView"] | null;
             ways: ("header" | "api_key" | "oidc")[];
         };
+        ImportedDocuments: {
+            carried: number;
+            present: number;
+            queued: number;
+        };
+        ImportKnowledgeBaseResponse: {
+            continued: boolean;
+            documents: components["schemas"]["ImportedDocuments"];
+            knowledge_base_id: string;
+            name: string;
+            not_exported: components["schemas"]["NotExported"][];
+            notes: string[];
+            vectors_carried: boolean;
+        };
         KbEmbeddingProvider: {
             credential: components["schemas"]["CredentialView"];
             models: components["schemas"]["EmbeddingModelCard"][];
@@ -823,7 +1097,10 @@ export interface components {
             embedding_model_config: components["schemas"]["EmbeddingModelConfigBody"];
             generation: number;
             id: string;
+            migration: components["schemas"]["MigrationView"] | null;
             name: string;
+            paused_reason: string | null;
+            permission: "owner" | "edit" | "read";
             search_mode: "vector" | "keyword" | "hybrid";
             size_bytes: number;
             status_counts: components["schemas"]["StatusCounts"];
@@ -845,6 +1122,7 @@ export interface components {
                 [key: string]: unknown;
             };
             next_attempt_at: string | null;
+            paused_reason: string | null;
             progress: components["schemas"]["ProgressView"];
             report: {
                 [key: string]: unknown;
@@ -868,6 +1146,7 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            paused_reason: string | null;
             progress: components["schemas"]["ProgressView"];
             searchable: boolean;
             size: number;
@@ -878,6 +1157,10 @@ export interface components {
         LegScore: {
             rank: number;
             score: number;
+        };
+        LimitsResponse: {
+            quotas: components["schemas"]["QuotasView"];
+            rates: components["schemas"]["RatesView"];
         };
         ListAgentsResponse: {
             agents: {
@@ -930,9 +1213,51 @@ export interface components {
         ListKnowledgeDocumentStatusResponse: {
             items: components["schemas"]["KnowledgeDocumentView"][];
         };
+        ListSharesResponse: {
+            shares: components["schemas"]["ShareView"][];
+            total: number;
+        };
         ListWebhooksResponse: {
             total: number;
             webhooks: components["schemas"]["WebhookView"][];
+        };
+        LiveResponse: {
+            status: string;
+        };
+        MetadataCondition: {
+            comparison_operator: string;
+            name: string | string[];
+            value?: string | boolean | number | (string | boolean | number)[] | null;
+        };
+        MetadataConditions: {
+            conditions?: components["schemas"]["MetadataCondition"][];
+            logical_operator: "and" | "or";
+        };
+        MigrationProblem: {
+            code: string;
+            message: string;
+            retryable: boolean;
+        };
+        MigrationProgress: {
+            done: number;
+            stage: "copying" | "closing" | "stopped";
+            total: number;
+            unit: "document";
+        };
+        MigrationStateView: {
+            embedding_model_config: components["schemas"]["EmbeddingModelConfigBody"];
+            generation: number;
+            knowledge_base_id: string;
+            migration: components["schemas"]["MigrationView"] | null;
+            model_changed: boolean | null;
+        };
+        MigrationView: {
+            embedding_model_config: components["schemas"]["EmbeddingModelConfigBody"];
+            error: components["schemas"]["MigrationProblem"] | null;
+            generation: number;
+            next_attempt_at: string | null;
+            progress: components["schemas"]["MigrationProgress"];
+            started_at: string;
         };
         NewApiKeyView: {
             capability: "read" | "write" | "admin";
@@ -958,15 +1283,38 @@ export interface components {
             sequence: number;
             url: string;
         };
+        NotExported: {
+            filename: string;
+            id: string;
+            reason: string;
+        };
         OidcView: {
             client_id: string;
             issuer: string;
             token: "access_token" | "id_token";
         };
+        OverviewResponse: {
+            at: string;
+            failures: components["schemas"]["FailuresView"];
+            paused: components["schemas"]["PauseView"][];
+            queue: components["schemas"]["QueueView"];
+            workers: components["schemas"]["WorkerView"][];
+        };
         ParametersSchemaResponse: {
             parameter_schema: {
                 [key: string]: unknown;
             };
+        };
+        PauseRequest: {
+            knowledge_base_id?: string | null;
+            reason: string;
+            user_id?: string | null;
+        };
+        PauseView: {
+            at: string;
+            id: string;
+            kind: "tenant" | "knowledge_base";
+            reason: string;
         };
         PreviewDocumentRequest: {
             chunker_config?: components["schemas"]["ChunkerConfigBody"] | null;
@@ -998,11 +1346,72 @@ export interface components {
             total: number;
             unit: string;
         };
+        QueueView: {
+            classes: components["schemas"]["TenantClassView"][];
+            complete: boolean;
+            documents: number;
+            oldest_due_seconds: number;
+            running: number;
+            tenants: number;
+            top: components["schemas"]["TenantView"][];
+        };
+        QuotasView: {
+            documents: components["schemas"]["QuotaView"];
+            knowledge_bases: components["schemas"]["QuotaView"];
+            pending: components["schemas"]["QuotaView"];
+            stored_bytes: components["schemas"]["QuotaView"];
+        };
+        QuotaView: {
+            limit: number | null;
+            used: number | null;
+        };
+        RankingOptions: {
+            ranker?: string | null;
+            score_threshold?: number | null;
+        };
+        RatesView: {
+            requests_per_minute: number | null;
+            searches_at_once: number | null;
+            searches_per_minute: number | null;
+        };
         ReindexFailedResponse: {
             queued: number;
         };
         ReplayRequest: {
             after: number;
+        };
+        RetrievalRecord: {
+            content: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            score: number;
+            title: string;
+        };
+        RetrievalRequest: {
+            knowledge_id: string;
+            metadata_condition?: components["schemas"]["MetadataConditions"] | null;
+            query: string;
+            retrieval_setting?: components["schemas"]["RetrievalSetting"];
+        };
+        RetrievalResponse: {
+            records: components["schemas"]["RetrievalRecord"][];
+        };
+        RetrievalSetting: {
+            score_threshold: number;
+            top_k: number;
+        };
+        RetryRequest: {
+            after: string;
+            code?: string | null;
+            knowledge_base_id?: string | null;
+            limit: number;
+            user_id?: string | null;
+        };
+        RetryResponse: {
+            looked_at: number;
+            next: string | null;
+            retried: number;
         };
         SearchHit: {
             after?: components["schemas"]["Chunk"][];
@@ -1027,7 +1436,8 @@ export interface components {
             } | null;
             mode?: ("vector" | "keyword" | "hybrid") | null;
             neighbours: number;
-            query: string;
+            query: string | string[];
+            rerank?: boolean | null;
             score_threshold?: number | null;
             top_k: number;
         };
@@ -1037,6 +1447,35 @@ export interface components {
             took_ms: number;
             total: number;
             warnings?: string[];
+        };
+        SearchKnowledgeBasesRequest: {
+            content_types?: string[] | null;
+            document_ids?: string[] | null;
+            knowledge_base_ids: string[];
+            metadata_filter?: {
+                [key: string]: unknown;
+            } | null;
+            mode?: ("vector" | "keyword" | "hybrid") | null;
+            neighbours: number;
+            query: string | string[];
+            rerank?: boolean | null;
+            score_threshold?: number | null;
+            top_k: number;
+        };
+        SearchKnowledgeBasesResponse: {
+            results: components["schemas"]["SearchHit"][];
+            took_ms: number;
+            total: number;
+            warnings?: string[];
+        };
+        ShareRequest: {
+            permission: "read" | "edit";
+        };
+        ShareView: {
+            created_at: string;
+            permission: "read" | "edit";
+            updated_at: string;
+            user_id: string;
         };
         StatusCounts: {
             chunking: number;
@@ -1052,6 +1491,23 @@ export interface components {
                 [key: string]: number;
             };
             media_types: string[];
+        };
+        Target: {
+            knowledge_base_id?: string | null;
+            user_id?: string | null;
+        };
+        TenantClassView: {
+            documents: number;
+            name: "small" | "large" | "paused";
+            oldest_due_seconds: number;
+            running: number;
+            tenants: number;
+        };
+        TenantView: {
+            documents: number;
+            oldest_due_seconds: number;
+            running: number;
+            user_id: string;
         };
         TextBlock: {
             created_at?: string;
@@ -1098,6 +1554,48 @@ export interface components {
             type: "url";
             url: string;
         };
+        VectorStoreContent: {
+            text: string;
+            type: "text";
+        };
+        VectorStoreResult: {
+            attributes: {
+                [key: string]: string | boolean | number;
+            };
+            content: components["schemas"]["VectorStoreContent"][];
+            file_id: string;
+            filename: string;
+            score: number;
+        };
+        VectorStoreSearchRequest: {
+            filters?: {
+                [key: string]: unknown;
+            } | null;
+            max_num_results: number;
+            query: string | string[];
+            ranking_options?: components["schemas"]["RankingOptions"] | null;
+            rewrite_query: boolean;
+        };
+        VectorStoreSearchResponse: {
+            data: components["schemas"]["VectorStoreResult"][];
+            has_more: boolean;
+            next_page: string | null;
+            object: "vector_store.search_results.page";
+            search_query: string[];
+        };
+        VectorStoreView: {
+            created_at: number;
+            file_counts: components["schemas"]["FileCounts"];
+            id: string;
+            last_active_at: number | null;
+            metadata: {
+                [key: string]: string;
+            };
+            name: string;
+            object: "vector_store";
+            status: "completed" | "in_progress";
+            usage_bytes: number;
+        };
         WebhookView: {
             created_at: string;
             delivered_at: string | null;
@@ -1110,6 +1608,16 @@ export interface components {
             next_try_at: string | null;
             sequence: number;
             url: string;
+        };
+        WorkerView: {
+            host: string | null;
+            node_id: string;
+            running: number;
+            seen_at: string | null;
+            slots: number;
+            started_at: string | null;
+            state: string;
+            version: string | null;
         };
     };
     responses: never;
@@ -1752,6 +2260,41 @@ export interface operations {
             };
         };
     };
+    get_live_health_live_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveResponse"];
+                };
+            };
+        };
+    };
     get_identity_identity_get: {
         parameters: {
             query?: never;
@@ -1783,6 +2326,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IdentityResponse"];
+                };
+            };
+        };
+    };
+    post_retrieval_integrations_dify_retrieval_post: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetrievalRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetrievalResponse"];
                 };
             };
         };
@@ -2512,6 +3096,164 @@ export interface operations {
             };
         };
     };
+    get_export_knowledge_bases__knowledge_base_id__export_get: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": string;
+                };
+            };
+        };
+    };
+    get_migration_knowledge_bases__knowledge_base_id__migration_get: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MigrationStateView"];
+                };
+            };
+        };
+    };
+    post_migration_knowledge_bases__knowledge_base_id__migration_post: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeginMigrationRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MigrationStateView"];
+                };
+            };
+        };
+    };
+    delete_migration_knowledge_bases__knowledge_base_id__migration_delete: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     post_search_knowledge_bases__knowledge_base_id__search_post: {
         parameters: {
             query?: never;
@@ -2552,6 +3294,127 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["SearchKnowledgeBaseResponse"];
                 };
+            };
+        };
+    };
+    get_shares_knowledge_bases__knowledge_base_id__shares_get: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSharesResponse"];
+                };
+            };
+        };
+    };
+    put_share_knowledge_bases__knowledge_base_id__shares__user_id__put: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShareRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShareView"];
+                };
+            };
+        };
+    };
+    remove_share_knowledge_bases__knowledge_base_id__shares__user_id__delete: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -2670,6 +3533,53 @@ export interface operations {
             };
         };
     };
+    post_import_knowledge_bases_import_post: {
+        parameters: {
+            query?: {
+                copy_again?: boolean;
+                credential_id?: string | null;
+                dimensions?: number | null;
+                model?: string | null;
+                name?: string | null;
+            };
+            header: {
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-tar": string;
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportKnowledgeBaseResponse"];
+                };
+            };
+        };
+    };
     get_parameters_schema_knowledge_bases_middleware_parameters_schema_get: {
         parameters: {
             query?: never;
@@ -2707,6 +3617,47 @@ export interface operations {
             };
         };
     };
+    post_search_across_knowledge_bases_search_post: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchKnowledgeBasesRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchKnowledgeBasesResponse"];
+                };
+            };
+        };
+    };
     get_supported_content_types_knowledge_bases_supported_content_types_get: {
         parameters: {
             query?: never;
@@ -2740,6 +3691,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SupportedContentTypesResponse"];
+                };
+            };
+        };
+    };
+    get_limits_limits_get: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitsResponse"];
                 };
             };
         };
@@ -2854,6 +3842,240 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditResponse"];
+                };
+            };
+        };
+    };
+    get_overview_operator_overview_get: {
+        parameters: {
+            query?: {
+                top?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverviewResponse"];
+                };
+            };
+        };
+    };
+    post_pause_operator_pause_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PauseRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PauseView"];
+                };
+            };
+        };
+    };
+    post_resume_operator_resume_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Target"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    post_retry_operator_retry_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetryRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetryResponse"];
+                };
+            };
+        };
+    };
+    get_vector_store_v1_vector_stores__knowledge_base_id__get: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreView"];
+                };
+            };
+        };
+    };
+    post_vector_store_search_v1_vector_stores__knowledge_base_id__search_post: {
+        parameters: {
+            query?: never;
+            header: {
+                "x-user-id": string;
+            };
+            path: {
+                knowledge_base_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VectorStoreSearchRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreSearchResponse"];
                 };
             };
         };

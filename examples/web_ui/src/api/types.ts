@@ -30,6 +30,86 @@ export interface KnowledgeBase {
   credential_name: string | null;
   status_counts: StatusCounts;
   search_mode?: string;
+  /** What this user may do with it; without it, all. */
+  permission?: 'owner' | 'edit' | 'read';
+  /** Why the operator holds its documents back. */
+  paused_reason?: string | null;
+  migration?: Migration | null;
+}
+
+export interface Migration {
+  embedding_model_config: EmbeddingModelConfig;
+  progress: { stage: 'copying' | 'closing' | 'stopped'; done: number; total: number };
+  error: { code: string; message: string; retryable: boolean } | null;
+  started_at: string;
+  next_attempt_at: string | null;
+}
+
+export interface MigrationState {
+  embedding_model_config: EmbeddingModelConfig;
+  /** Null: it could not be found out. */
+  model_changed: boolean | null;
+  migration: Migration | null;
+}
+
+export interface Share {
+  user_id: string;
+  permission: 'read' | 'edit';
+  created_at: string;
+}
+
+export interface Quota {
+  used: number | null;
+  limit: number | null;
+}
+
+export interface Limits {
+  quotas: Record<'knowledge_bases' | 'documents' | 'stored_bytes' | 'pending', Quota>;
+  rates: Record<'requests_per_minute' | 'searches_per_minute' | 'searches_at_once', number | null>;
+}
+
+export interface Imported {
+  knowledge_base_id: string;
+  name: string;
+  continued: boolean;
+  vectors_carried: boolean;
+  documents: { carried: number; queued: number; present: number };
+  not_exported: { id: string; filename: string; reason: string }[];
+  notes: string[];
+}
+
+export interface PauseTarget {
+  user_id?: string;
+  knowledge_base_id?: string;
+}
+
+export interface Pause {
+  kind: 'tenant' | 'knowledge_base';
+  id: string;
+  reason: string;
+  at: string;
+}
+
+export interface Overview {
+  at: string;
+  queue: {
+    tenants: number;
+    documents: number;
+    running: number;
+    oldest_due_seconds: number;
+    top: { user_id: string; documents: number; running: number; oldest_due_seconds: number }[];
+  };
+  workers: {
+    node_id: string;
+    host: string | null;
+    version: string | null;
+    state: string;
+    slots: number;
+    running: number;
+    seen_at: string | null;
+  }[];
+  failures: { total: number; by_code: Record<string, number>; complete: boolean };
+  paused: Pause[];
 }
 
 export interface DocumentProgress {

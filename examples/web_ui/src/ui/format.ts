@@ -50,6 +50,13 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ];
 
+/** A span in its largest unit: "3 min". */
+export function formatSeconds(seconds: number): string {
+  const [unit, size] = steps.find((step) => seconds >= step[1]) ?? (['second', 1] as const);
+  const options = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 0 } as const;
+  return formatter(`span${unit}`, (locale) => new Intl.NumberFormat(locale, options)).format(Math.floor(seconds / size));
+}
+
 /** "2 minutes ago"; a date after two weeks. */
 export function formatAgo(text: string, now = Date.now()): string {
   const seconds = Math.max(0, (now - parseTime(text).getTime()) / 1000);

@@ -14,7 +14,7 @@ const sharedCauses = new Set([
 ]);
 
 /** One banner when documents fail for a reason that is not theirs. */
-export function CommonFailure({ rows }: { rows: KnowledgeDocument[] }) {
+export function CommonFailure({ kbId, rows }: { kbId: string; rows: KnowledgeDocument[] }) {
   const { t } = useTranslation();
   const code = rows.find((row) => ['error', 'pending'].includes(row.status) && sharedCauses.has(row.error_detail?.code ?? ''))?.error_detail?.code;
   if (!code) return null;
@@ -22,9 +22,15 @@ export function CommonFailure({ rows }: { rows: KnowledgeDocument[] }) {
     <Banner
       tone="warn"
       action={
-        <Link to="/credentials" className={buttonClass('secondary', 'sm')}>
-          {t('nav.credentials')}
-        </Link>
+        code === 'embedding_model_changed' ? (
+          <Link to="/kb/$kbId/settings" params={{ kbId }} className={buttonClass('secondary', 'sm')}>
+            {t('kb.tabSettings')}
+          </Link>
+        ) : (
+          <Link to="/credentials" className={buttonClass('secondary', 'sm')}>
+            {t('nav.credentials')}
+          </Link>
+        )
       }
     >
       {codeText(code, '')}

@@ -115,7 +115,7 @@ function Documents({ kb, countedAt }: { kb: KnowledgeBase; countedAt: number }) 
           {problem}
         </Banner>
       )}
-      <CommonFailure rows={rows} />
+      <CommonFailure kbId={kb.id} rows={rows} />
       {totals.total > 0 && (
         <SummaryBar
           totals={totals}

@@ -5,30 +5,25 @@ import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { knowledgeBases } from '@/api/calls';
 import { toApiError } from '@/api/errors';
-import { chunkersQuery, credentialsQuery, keys, modelsQuery } from '@/api/queries';
+import { chunkersQuery, keys } from '@/api/queries';
 import { CredentialDialog } from '@/features/credentials/credential_dialog';
 import { Banner } from '@/ui/banner';
 import { Button } from '@/ui/button';
 import { Dialog } from '@/ui/dialog';
 import { Field, Input, Select, Textarea } from '@/ui/field';
-import { formatNumber } from '@/ui/format';
 import { errorText } from '@/ui/message';
 import { type FormValues, SchemaForm, sentValues, startValues } from '@/ui/schema_form';
-import { configOf, groupByCredential, isLocal, modelChoices } from './models';
+import { ModelPicker, useModelPick } from './model_picker';
 
 export function CreateDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const cache = useQueryClient();
   const navigate = useNavigate();
-  const { data: models, error: modelsError } = useQuery(modelsQuery);
-  const { data: credentials = [] } = useQuery(credentialsQuery);
+  const pick = useModelPick();
   const { data: chunkers = [] } = useQuery({ ...chunkersQuery, retry: false });
 
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
-  const [chosen, setChosen] = useState('');
-  const [typedModel, setTypedModel] = useState('');
-  const [typedDimension, setTypedDimension] = useState('');
   const [chunkerType, setChunkerType] = useState('');
   const [chunking, setChunking] = useState<FormValues>({});
   const [errors, setErrors] = useState<Record<string, string>>({});
@@ -38,10 +33,8 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
   const nameInput = useRef<HTMLInputElement>(null);
   const box = useRef<HTMLDivElement>(null);
 
-  const choices = models ? modelChoices(models, credentials) : [];
-  const choice = choices.find((item) => item.key === chosen) ?? choices[0];
+  const { choices, choice } = pick;
   const chunker = chunkers.find((item) => item.type === chunkerType) ?? chunkers[0];
-  const dimension = Number(typedDimension) || choice?.defaultDimension || 0;
 
   const clear = (field: string) => setErrors(({ [field]: _, ...others }) => others);
 
@@ -54,8 +47,8 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
     if (busy) return;
     const found: Record<string, string> = {};
     if (!name.trim()) found.name = t('create.nameMissing');
-    if (choice && !choice.model && !typedModel.trim()) found.model = t('create.modelMissing');
-    if (Object.keys(found).length > 0 || !choice) return refuse(found);
+    if (choice && !pick.complete) found.model = t('create.modelMissing');
+    if (Object.keys(found).length > 0 || !pick.config) return refuse(found);
     setBusy(true);
     setProblem('');
     try {
@@ -63,7 +56,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
       const { knowledge_base_id: kbId } = await knowledgeBases.create({
         name: name.trim(),
         description: description.trim(),
-        embedding_model_config: configOf(choice, typedModel, dimension),
+        embedding_model_config: pick.config,
         chunker_config: chunker ? { type: chunker.type, parameters } : null,
       });
       void cache.invalidateQueries({ queryKey: keys.kbs });
@@ -121,82 +114,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
         <Field label={t('create.description')} optional={t('common.optional')}>
           {(ids) => <Textarea {...ids} rows={2} value={description} onChange={(event) => setDescription(event.target.value)} />}
         </Field>
-        {models && choices.length === 0 && <Banner tone="warn">{models.policy.dimension ? t('create.noModelDimension', { dimension: formatNumber(models.policy.dimension) }) : t('create.noModel')}</Banner>}
-        {modelsError && !models && <Banner tone="bad">{errorText(modelsError)}</Banner>}
-        {choice && (
-          <div className="flex flex-col gap-3 sm:flex-row">
-            <div className="min-w-0 flex-1">
-              <Field label={t('create.model')} hint={isLocal(choice.credential) ? t('create.localHint') : t('create.modelHint')}>
-                {(ids) => (
-                  <Select
-                    {...ids}
-                    value={choice.key}
-                    onChange={(event) => {
-                      setChosen(event.target.value);
-                      setTypedDimension('');
-                    }}
-                  >
-                    {groupByCredential(choices).map(([credential, group]) => (
-                      <optgroup
-                        key={credential.id}
-                        label={isLocal(credential) ? t('create.localGroup') : credential.data.name || credential.data.type}
-                      >
-                        {group.map((item) => (
-                          <option key={item.key} value={item.key}>
-                            {item.model ? item.label : t('create.otherModel')}
-                          </option>
-                        ))}
-                      </optgroup>
-                    ))}
-                  </Select>
-                )}
-              </Field>
-            </div>
-            <div className="sm:w-36">
-              <Field label={t('create.dimension')}>
-                {(ids) =>
-                  choice.dimensions.length > 0 ? (
-                    <Select
-                      {...ids}
-                      value={dimension}
-                      disabled={choice.dimensions.length === 1}
-                      onChange={(event) => setTypedDimension(event.target.value)}
-                    >
-                      {choice.dimensions.map((value) => (
-                        <option key={value} value={value}>
-                          {formatNumber(value)}
-                        </option>
-                      ))}
-                    </Select>
-                  ) : (
-                    <Input
-                      {...ids}
-                      type="number"
-                      min={1}
-                      value={typedDimension || String(choice.defaultDimension)}
-                      onChange={(event) => setTypedDimension(event.target.value)}
-                    />
-                  )
-                }
-              </Field>
-            </div>
-          </div>
-        )}
-        {choice && !choice.model && (
-          <Field label={t('create.modelName')} error={errors.model}>
-            {(ids) => (
-              <Input
-                {...ids}
-                value={typedModel}
-                autoComplete="off"
-                onChange={(event) => {
-                  setTypedModel(event.target.value);
-                  clear('model');
-                }}
-              />
-            )}
-          </Field>
-        )}
+        <ModelPicker pick={pick} error={errors.model} onTyped={() => clear('model')} />
         <div>
           <Button variant="ghost" size="sm" icon={<KeyRound size={15} aria-hidden="true" />} onClick={() => setAddingCredential(true)}>
             {t('create.otherProvider')}
@@ -242,7 +160,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
           onClose={() => setAddingCredential(false)}
           onSaved={(id) => {
             const [first] = choices.filter((item) => item.credential.id === id);
-            setChosen(first?.key ?? `${id}/`);
+            pick.choose(first?.key ?? `${id}/`);
           }}
         />
       )}

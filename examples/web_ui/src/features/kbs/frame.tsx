@@ -5,6 +5,7 @@ import { Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { kbQuery } from '@/api/queries';
 import { LoadFailed } from '@/features/shell/problems';
+import { Banner } from '@/ui/banner';
 import { Loading } from '@/ui/loading';
 
 const tab =
@@ -40,7 +41,14 @@ export function KnowledgeBaseFrame() {
             <ChevronLeft size={15} aria-hidden="true" />
             {t('nav.kbs')}
           </Link>
-          <h1 className="mt-0.5 text-2xl font-semibold tracking-tight">{kb.name}</h1>
+          <h1 className="mt-0.5 text-2xl font-semibold tracking-tight">
+            {kb.name}
+            {kb.permission && kb.permission !== 'owner' && (
+              <span className="ml-3 inline-block rounded-md bg-sunken px-2 py-0.5 align-middle text-xs font-medium tracking-normal text-soft">
+                {t(`share.with_${kb.permission}`)}
+              </span>
+            )}
+          </h1>
           {kb.description && <p className="mt-1 max-w-3xl text-sm text-soft">{kb.description}</p>}
           <nav aria-label={t('kb.pages')} className="mt-3 flex gap-5 border-b border-line">
             <Link to="/kb/$kbId" params={{ kbId }} className={tab} activeOptions={{ exact: true, includeSearch: false }}>
@@ -56,6 +64,13 @@ export function KnowledgeBaseFrame() {
               {t('kb.tabSettings')}
             </Link>
           </nav>
+        </div>
+      )}
+      {kb.paused_reason !== null && kb.paused_reason !== undefined && (
+        <div className="mb-4">
+          <Banner tone="warn">
+            {t('operator.pausedHere')} {kb.paused_reason}
+          </Banner>
         </div>
       )}
       <Suspense fallback={<Loading />}>

@@ -17,12 +17,15 @@ import { Spinner } from '@/ui/spinner';
 const loadCreateDialog = () => import('./create_dialog');
 const CreateDialog = lazy(() => loadCreateDialog().then((module) => ({ default: module.CreateDialog })));
 
+const ImportDialog = lazy(() => import('./import_dialog').then((module) => ({ default: module.ImportDialog })));
+
 export function KnowledgeBasesPage() {
   const { t } = useTranslation();
   const { q = '' } = useSearch({ from: '/' });
   const navigate = useNavigate({ from: '/' });
   const { data, error, refetch } = useQuery(kbsQuery);
   const [creating, setCreating] = useState(false);
+  const [importing, setImporting] = useState(false);
   useEffect(() => {
     // Loaded while nothing else happens, so that the dialog opens at once.
     const timer = setTimeout(() => void loadCreateDialog(), 200);
@@ -33,6 +36,11 @@ export function KnowledgeBasesPage() {
   const wanted = q.trim().toLowerCase();
   const shown = (data ?? []).filter((kb) => kb.name.toLowerCase().includes(wanted));
   const empty = data?.length === 0;
+  const importButton = mayWrite() && (
+    <Button icon={<FileUp size={17} aria-hidden="true" />} onClick={() => setImporting(true)}>
+      {t('archive.import')}
+    </Button>
+  );
   const newButton = mayWrite() && (
     <Button variant="primary" icon={<Plus size={17} aria-hidden="true" />} onClick={() => setCreating(true)}>
       {t('kbs.new')}
@@ -57,12 +65,18 @@ export function KnowledgeBasesPage() {
             />
           </div>
         )}
+        {data && !empty && importButton}
         {data && !empty && newButton}
       </div>
       {!data ? (
         <Loading />
       ) : empty ? (
-        <EmptyState icon={<Library size={24} aria-hidden="true" />} title={t(mayWrite() ? 'kbs.emptyTitle' : 'kbs.emptyReadOnly')} action={newButton}>
+        <EmptyState icon={<Library size={24} aria-hidden="true" />} title={t(mayWrite() ? 'kbs.emptyTitle' : 'kbs.emptyReadOnly')} action={
+            <span className="flex flex-wrap justify-center gap-2">
+              {newButton}
+              {importButton}
+            </span>
+          }>
           {mayWrite() && (
             <ol className="mt-3 mb-2 grid gap-3 text-left sm:grid-cols-3">
               <Step number={1} icon={<Library size={16} aria-hidden="true" />} text={t('kbs.step1')} />
@@ -79,6 +93,11 @@ export function KnowledgeBasesPage() {
             <KnowledgeBaseCard key={kb.id} kb={kb} />
           ))}
         </ul>
+      )}
+      {importing && (
+        <Suspense fallback={null}>
+          <ImportDialog onClose={() => setImporting(false)} />
+        </Suspense>
       )}
       {creating && (
         <Suspense fallback={null}>

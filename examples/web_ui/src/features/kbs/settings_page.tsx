@@ -15,7 +15,10 @@ import { Field, Input, Select, Textarea } from '@/ui/field';
 import { formatNumber, formatTime } from '@/ui/format';
 import { errorText } from '@/ui/message';
 import { searchModes } from '@/features/search/filters';
+import { ExportSection } from './export_section';
+import { ModelSection } from './model_section';
 import { localType } from './models';
+import { SharingSection } from './sharing_section';
 
 const typedNameFrom = 20;
 const card = 'rounded-2xl border border-line bg-surface p-5 shadow-card';
@@ -25,12 +28,16 @@ export function SettingsPage() {
   const { data: kb } = useQuery(kbQuery(kbId));
   const { t } = useTranslation();
   if (!kb) return null;
+  const own = (kb.permission ?? 'owner') === 'owner';
   return (
     <div className="flex max-w-3xl flex-col gap-5">
       <title>{`${t('kb.tabSettings')} · ${kb.name}`}</title>
       <NameForm key={kb.id} kb={kb} />
       <FixedValues kb={kb} />
-      {kb.editable && <DangerZone kb={kb} />}
+      {kb.editable && <ModelSection kb={kb} className={card} />}
+      {own && kb.editable && <SharingSection kbId={kb.id} className={card} />}
+      <ExportSection kb={kb} className={card} />
+      {own && kb.editable && <DangerZone kb={kb} />}
     </div>
   );
 }

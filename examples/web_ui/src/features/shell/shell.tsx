@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { KeyRound, Library } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -77,9 +77,11 @@ function Content() {
   const { reachable } = useStore(connection);
   const { error, data } = useQuery(kbsQuery);
   const out = useStore(refused);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
   const nothingYet = error instanceof ApiError && data === undefined;
   if (nothingYet && error.unreachable) return <Unreachable />;
-  if (out || (nothingYet && error.status === 401))
+  // Whoever runs the service may be no user of it.
+  if (path !== '/operator' && (out || (nothingYet && error.status === 401)))
     return (
       <Suspense fallback={<Loading />}>
         <SignIn />

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { LogIn } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -49,6 +50,11 @@ export function SignIn() {
         )}
         {(ways.includes('api_key') || (!provider && (who !== undefined || isError))) && <KeyForm primary={!provider} />}
       </div>
+      <p className="mt-8 text-[0.8125rem]">
+        <Link to="/operator" className="rounded text-soft underline hover:text-ink">
+          {t('user.operates')}
+        </Link>
+      </p>
     </Problem>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { KeySquare, LogOut, UserRound } from 'lucide-react';
+import { Gauge, KeySquare, LogOut, ServerCog, UserRound } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { identity } from '@/api/identity';
@@ -45,6 +45,13 @@ export function UserMenu() {
             {t('nav.keys')}
           </MenuItem>
         )}
+        <MenuItem icon={<Gauge {...icon} />} onSelect={() => void navigate({ to: '/usage' })}>
+          {t('nav.usage')}
+        </MenuItem>
+        <MenuItem icon={<ServerCog {...icon} />} onSelect={() => void navigate({ to: '/operator' })}>
+          {t('nav.operator')}
+        </MenuItem>
+        <MenuLine />
         {token === null ? (
           <MenuItem icon={<UserRound {...icon} />} onSelect={() => setAsking(true)}>
             {t('user.switch')}
