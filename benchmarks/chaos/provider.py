@@ -1,7 +1,7 @@
 """An OpenAI-compatible embeddings endpoint that misbehaves on request.
 
 Vectors are a hash of the words, so that a text finds itself. `POST /faults` takes
-`{"mode": "ok" | "429" | "500" | "hang"}`; it is a process of its own:
+`{"mode": "ok" | "429" | "500" | "hang", "seconds": 0.0}`; it is a process of its own:
 `python -m benchmarks.chaos.provider --port P`.
 """
 
@@ -31,6 +31,7 @@ class Provider:
 
     def __init__(self) -> None:
         self.mode = "ok"
+        self.seconds = 0.0
         self.embedded = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -61,7 +62,9 @@ class Provider:
         """Return status and body for one request."""
         if path == "/faults":
             self.mode = body.get("mode", self.mode)
+            self.seconds = body.get("seconds", self.seconds)
             return 200, {"mode": self.mode, "embedded": self.embedded}
+        await asyncio.sleep(self.seconds)
         if self.mode == "hang":
             await asyncio.sleep(HANG_SECONDS)
         if self.mode in ("429", "500"):
