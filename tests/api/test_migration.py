@@ -351,6 +351,26 @@ def test_a_model_that_changed_is_made_good_by_a_migration(single: Home) -> None:
     assert home.hits(kb) == sorted([*documents, sent])
 
 
+def test_the_next_credential_counts_as_used(single: Home) -> None:
+    """Whoever is about to delete it sees why not."""
+    home = single
+    kb, _ = home.filled(1)
+    data = {"data": {"type": "openai_credential", "api_key": "key", "name": "next"}}
+    credential = home.service.json("POST", "/credential/", status=201, user=home.user, json=data)
+    home.manager.models["second"].hang(match=home.word)
+    config = {
+        "type": "openai_credential",
+        "credential_id": credential["credential_id"],
+        "model": "second",
+        "dimensions": 96,
+    }
+    home.call("POST", kb, status=202, json={"embedding_model_config": config})
+    (listed,) = home.service.json("GET", "/credential/", user=home.user)["credentials"]
+    assert [entry["id"] for entry in listed["used_by"]] == [kb]
+    home.manager.models["second"].heal()
+    home.moved(kb)
+
+
 def test_the_outbox_and_the_audit_log_tell_of_it(single: Home) -> None:
     """Who asked for it, and what became of it."""
     home = single

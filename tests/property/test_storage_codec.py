@@ -1,11 +1,18 @@
 """Records survive the way to text and back."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentscope.app.generations import (
+    Migration,
+    MigrationFailure,
+    MigrationPhase,
+    RetiredCollection,
+)
 from agentscope.app.records import (
     ChunkerConfig,
     DocumentFailure,
@@ -81,6 +88,19 @@ def test_a_knowledge_base_comes_back_equal(
         updated_at=at,
     )
     assert load_knowledge_base(dump_knowledge_base(record)) == record
+    migration = Migration(
+        generation=2,
+        embedding_model_config=EmbeddingModelConfig("t", "c", "m", 9, parameters),
+        collection_name="c2",
+        fingerprint=parameters,
+        phase=MigrationPhase.STOPPED,
+        after=name,
+        due_at=at,
+        failure=MigrationFailure(name, name, retryable=True),
+        started_at=at,
+    )
+    moving = replace(record, migration=migration, retired=(RetiredCollection("c0", at),))
+    assert load_knowledge_base(dump_knowledge_base(moving)) == moving
 
 
 @given(TIMES, st.integers(-14 * 60, 14 * 60))

@@ -178,8 +178,11 @@ async def _usage(parts: CredentialParts, user_id: str) -> dict[str, list[tuple[s
     for number in range(1, _KNOWLEDGE_BASES_SEEN // _PAGE + 2):
         records, total = await parts.storage.knowledge_bases.page(user_id, Page(number, _PAGE))
         for record in records:
-            credential_id = record.embedding_model_config.credential_id
-            used.setdefault(credential_id, []).append((record.id, record.name))
+            configs = [record.embedding_model_config]
+            if record.migration is not None:
+                configs.append(record.migration.embedding_model_config)
+            for credential_id in {config.credential_id for config in configs}:
+                used.setdefault(credential_id, []).append((record.id, record.name))
         if number * _PAGE >= total:
             break
     return used
