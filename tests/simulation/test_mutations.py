@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from tests.simulation.migration_stories import MIGRATION_GUARDS
+from tests.simulation.record_stories import RECORD_GUARDS
 
 import agentscope
 from agentscope.app.rag.indexing import audit, lease, pipeline, purge, worker
@@ -602,6 +603,7 @@ GUARDS: dict[str, tuple[Tell, Callable[[Patch], None]]] = {
     "run_namespace": (a_worker_removes_its_own_run_only, share_points_between_runs),
     "no_collection": (writers_make_no_collection, let_writers_make_collections),
     **MIGRATION_GUARDS,
+    **RECORD_GUARDS,
 }
 
 

@@ -84,7 +84,7 @@ async def abandon_upload(documents: DocumentStorage, document_id: str, *, policy
 class RunWriter:
     """All that the holder of one run may write; every call raises `LeaseLostError` when it lost.
 
-    A record that is gone means lost, too: a run never brings one back.
+    ◆ no_upsert: a record that is gone means lost, too; a run never brings one back.
     """
 
     def __init__(

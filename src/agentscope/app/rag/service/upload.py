@@ -184,6 +184,7 @@ async def upload(
     if policy.limits.stored_bytes_per_user:
         intent["size"] = _announced(service, expected_bytes)
     with _told_to(viewer_id, owner):
+        # ◆ intent: the record comes before the first byte, so no crash leaves a blob unknown.
         document = await service.storage.documents.begin_upload(owner, kb, intent, policy=policy)
         meter = _Meter(service, document, sent_at, policy)
         try:
