@@ -233,7 +233,7 @@ class Pipeline:
         except LeaseLostError:
             raise
         except AgentScopeError as exc:
-            raise GenerationMissedError from exc
+            raise GenerationMissedError(context={"next_model_failed": exc.code}) from exc
         return missing | {generation}
 
     async def _store(self, attempt: Attempt, handle: KnowledgeBase, spooled: "_Spooled") -> None:

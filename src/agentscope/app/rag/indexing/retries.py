@@ -2,6 +2,7 @@
 
 import enum
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -82,8 +83,15 @@ def waiting_time(error: BaseException, rng: random.Random) -> timedelta:
     """Return when to look again whether the wait is over."""
     if isinstance(error, EmbeddingPausedError):
         return timedelta(seconds=(error.retry_after_seconds or 0) + rng.uniform(0.1, 1.0))
-    seconds = MIGRATION_SECONDS if isinstance(error, EmbeddingModelChangedError) else SWAP_SECONDS
+    seconds = SWAP_SECONDS
+    if isinstance(error, EmbeddingModelChangedError) or "next_model_failed" in context_of(error):
+        seconds = MIGRATION_SECONDS  # the migration gives up closing meanwhile, or is done
     return timedelta(seconds=seconds * rng.uniform(0.5, 1.5))
+
+
+def context_of(error: BaseException) -> Mapping[str, object]:
+    """Return what only the log shows."""
+    return error.context if isinstance(error, AgentScopeError) else {}
 
 
 def attempts_allowed(error: BaseException, limits: Limits) -> int:

@@ -110,6 +110,8 @@ def test_a_wait_is_as_long_as_the_provider_asked_for() -> None:
     waited = [waiting_time(EmbeddingPausedError(retry_after_seconds=7), rng) for _ in range(20)]
     assert all(timedelta(seconds=7) < wait < timedelta(seconds=9) for wait in waited)
     assert waiting_time(GenerationMissedError(), rng) < timedelta(seconds=5)
+    failed = GenerationMissedError(context={"next_model_failed": "embedding_error"})
+    assert waiting_time(failed, rng) > timedelta(seconds=10)
 
 
 def test_while_a_provider_rests_no_attempt_is_burned() -> None:
