@@ -20,6 +20,7 @@ from agentscope.logs import FORMATS
 
 PREFIX = "AGENTSCOPE_"
 IDENTITIES = ("header", "api_key")
+COLLECTIONS = ("own", "shared")
 ALIASES = {
     "port": "PORT",
     "data_dir": "DATA_DIR",
@@ -95,6 +96,12 @@ class Settings:
     rerank_protocol: str = _setting("jina", "How it speaks: tei, cohere or jina.")
     rerank_model: str | None = _setting(None, "The model to name to it.")
     rerank_api_key: str | None = _setting(None, "The key to show it.")
+    collections: str = _setting(
+        "own", "Vectors of a new knowledge base: in a collection of its `own` or in a `shared` one."
+    )
+    shared_dimension: int = _setting(
+        0, "Dimensions of all knowledge bases in shared collections; 0: the first one decides."
+    )
     log_level: str = _setting("INFO", "Least severe level that is logged.")
     log_format: str = _setting("text", "Log lines as text or json.")
     otlp_endpoint: str | None = _setting(
@@ -159,6 +166,8 @@ class Settings:
             raise ConfigurationError(str(exc)) from exc
         if self.identity not in IDENTITIES:
             raise ConfigurationError(f"The identity must be one of: {', '.join(IDENTITIES)}.")
+        if self.collections not in COLLECTIONS:
+            raise ConfigurationError(f"Collections must be one of: {', '.join(COLLECTIONS)}.")
         if self.log_format not in FORMATS:
             raise ConfigurationError(f"The log format must be one of: {', '.join(FORMATS)}.")
         if self.postgres not in (None, "embedded"):

@@ -9,7 +9,9 @@ from agentscope.app.auth.header import HeaderIdentity
 from agentscope.app.auth.tokens import IdentityChain, TokenIdentity
 from agentscope.app.egress import EgressPolicy
 from agentscope.app.factory import create_app
+from agentscope.app.rag.knowledge_base_manager.base import KnowledgeBaseManagerBase
 from agentscope.app.rag.knowledge_base_manager.collection_per_kb import CollectionPerKbManager
+from agentscope.app.rag.knowledge_base_manager.shared_collection import SharedCollectionManager
 from agentscope.app.settings import Settings
 from agentscope.app.storage.base import StorageBase
 from agentscope.cli.announcement import announced
@@ -32,7 +34,7 @@ def application(settings: Settings, place: Place, **options: Any) -> "FastAPI":
         storage,
         place.bus(),
         None,
-        CollectionPerKbManager(storage, place.vectors()),
+        manager_of(settings, storage, place),
         default_parsers(),
         [ApproxTokenChunker],
         place.blobs(),
@@ -65,6 +67,15 @@ def reranker_of(settings: Settings) -> RerankerBase | None:
         protocol=settings.rerank_protocol,
         model=settings.rerank_model,
         api_key=settings.rerank_api_key,
+    )
+
+
+def manager_of(settings: Settings, storage: StorageBase, place: Place) -> KnowledgeBaseManagerBase:
+    """Return who creates knowledge bases, by the settings."""
+    if settings.collections == "own":
+        return CollectionPerKbManager(storage, place.vectors())
+    return SharedCollectionManager(
+        storage, place.vectors(), dimension=settings.shared_dimension or None
     )
 
 

@@ -11,11 +11,10 @@ import click
 
 from agentscope.app.rag.chunker_choices import ChunkerChoices
 from agentscope.app.rag.index_worker.run import WorkerSettings, working
-from agentscope.app.rag.knowledge_base_manager.collection_per_kb import CollectionPerKbManager
 from agentscope.app.records import Policy
 from agentscope.app.settings import Settings
 from agentscope.cli.announcement import announcing
-from agentscope.cli.application import application, egress
+from agentscope.cli.application import application, egress, manager_of
 from agentscope.cli.place import Place, joined
 from agentscope.cli.telemetry import set_up_logs, traces
 from agentscope.rag.chunker.approx_token import ApproxTokenChunker
@@ -55,7 +54,7 @@ async def _beside(settings: Settings, place: Place, provider: Any) -> None:
             storage,
             place.bus(),
             place.blobs(),
-            CollectionPerKbManager(storage, place.vectors()),
+            manager_of(settings, storage, place),
             ParserRegistry(default_parsers()),
             ChunkerChoices([ApproxTokenChunker]),
             replace(_settings(settings, place), tracer_provider=provider),

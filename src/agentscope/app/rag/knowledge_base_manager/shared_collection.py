@@ -12,20 +12,24 @@ from agentscope.app.rag.knowledge_base_manager.dimension_policy import (
     DimensionPolicy,
     DimensionPolicyKind,
 )
+from agentscope.app.rag.knowledge_base_manager.placement import (
+    is_own,
+    remove_points,
+    restriction,
+)
 from agentscope.app.records import EmbeddingModelConfig, KnowledgeBaseRecord, KnowledgeBaseStatus
 from agentscope.app.storage.base import StorageBase
 from agentscope.errors import KnowledgeBaseError
 from agentscope.rag.vector_store.base import VectorStoreBase
-from agentscope.rag.vector_store.filter import Equals
 
-KB_FIELD = "kb_id"
 PAGE = 500
 
 
 class SharedCollectionManager(RecordedManager):
     """Keeps the points of all knowledge bases of one model in one collection.
 
-    With `dimension` the policy is fixed; without, the first knowledge base decides for all.
+    With `dimension` the policy is fixed; without, the first knowledge base decides for all. One
+    that was made with a collection of its own keeps it.
     """
 
     def __init__(
@@ -41,7 +45,8 @@ class SharedCollectionManager(RecordedManager):
         after = ""
         while page := await self.storage.knowledge_bases.all(after=after, limit=PAGE):
             for record in page:
-                if record.status is not KnowledgeBaseStatus.DELETING:
+                gone = record.status is KnowledgeBaseStatus.DELETING
+                if not gone and not is_own(record.collection_name):
                     dimension = record.embedding_model_config.dimensions
                     return DimensionPolicy(DimensionPolicyKind.LOCKED_BY_EXISTING, dimension)
             after = page[-1].id
@@ -62,7 +67,7 @@ class SharedCollectionManager(RecordedManager):
 
     def metadata_filter(self, record: KnowledgeBaseRecord) -> dict[str, Any] | None:
         """Return what restricts the collection to this knowledge base."""
-        return {KB_FIELD: record.id}
+        return restriction(record)
 
     async def drop(self, record: KnowledgeBaseRecord) -> None:
         """Remove the points of this knowledge base; the collections stay for the others."""
@@ -71,7 +76,7 @@ class SharedCollectionManager(RecordedManager):
 
     async def drop_collection(self, record: KnowledgeBaseRecord, name: str) -> None:
         """Remove the points of this knowledge base from the collection."""
-        await self.store.delete_where(name, Equals(KB_FIELD, record.id))
+        await remove_points(self.store, record, name)
 
     async def require_migratable(self, record: KnowledgeBaseRecord) -> None:
         """Refuse with a store that could not remove what the old model made."""

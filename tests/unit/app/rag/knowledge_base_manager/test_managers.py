@@ -172,6 +172,33 @@ async def test_two_tenants_never_find_each_other(kind: type[RecordedManager]) ->
                 assert [hit.document_id for hit in hits] == [own]
 
 
+@pytest.mark.parametrize(("first", "then"), [KINDS, KINDS[::-1]])
+async def test_a_knowledge_base_stays_where_it_was_made(
+    first: type[RecordedManager], then: type[RecordedManager]
+) -> None:
+    """Another kind of manager searches it alone, removes it whole, and touches no neighbour."""
+    async with house(first) as home:
+        one = await home.manager.create_knowledge_base("u1", "one", "", config())
+        two = await home.manager.create_knowledge_base("u2", "two", "", config())
+        await home.index("u1", one.id, "d1", "alpha")
+        await home.index("u2", two.id, "d2", "alpha")
+        models = home.manager.embedding_models
+        home.manager = then(storage=home.storage, vector_store=home.store)
+        home.manager.bind(embedding_models=models, policy=Policy())
+        await home.index("u1", one.id, "d3", "alpha")
+        handle = await home.manager.get_knowledge("u1", one.id)
+        for mode in SearchMode:
+            hits = await handle.search("alpha", mode=mode)
+            assert {hit.document_id for hit in hits} == {"d1", "d3"}
+        new = await home.manager.create_knowledge_base("u1", "new", "", config())
+        await home.index("u1", new.id, "d4", "alpha")
+        await home.manager.drop(one)
+        left = {
+            key[0] for collection in home.store._collections.values() for key in collection.entries
+        }
+        assert left == {"d2", "d4"}
+
+
 async def test_a_shared_collection_locks_the_dimension() -> None:
     """The first knowledge base decides; others are refused; a fixed one is known at once."""
     async with house(SharedCollectionManager) as home:
