@@ -12,6 +12,7 @@ import { formatNumber, formatTime } from '@/ui/format';
 import { announce } from '@/ui/live';
 import { codeText, errorText } from '@/ui/message';
 import { ModelPicker, useModelPick } from './model_picker';
+import { localType } from './models';
 
 /** The embedding model, and the way to another one while searches go on. */
 export function ModelSection({ kb, className }: { kb: KnowledgeBase; className: string }) {
@@ -160,7 +161,8 @@ function ChooseDialog({ current, onClose, onChosen }: ChooseDialogProps) {
   const { config } = pick;
   const same =
     config !== undefined &&
-    config.credential_id === current.credential_id &&
+    // The model on this machine is one, whatever its credential is called for whom.
+    (config.credential_id === current.credential_id || (config.type === localType && current.type === localType)) &&
     config.model === current.model &&
     config.dimensions === current.dimensions;
   const submit = () => {
