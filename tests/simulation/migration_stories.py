@@ -67,6 +67,20 @@ def standing(world: World, knowledge_base_id: str) -> KnowledgeBaseRecord:
     return world.storage._state.knowledge_bases[knowledge_base_id]
 
 
+async def close_for_good(world: World, knowledge_base_id: str) -> None:
+    """Put a migration into its closing phase, held by somebody who never goes on."""
+
+    def closed(record: KnowledgeBaseRecord, now: datetime) -> KnowledgeBaseRecord:
+        template = migrating(MigrationPhase.CLOSING).migration
+        assert template is not None
+        name = f"kb_{knowledge_base_id}_2"
+        held = replace(template, collection_name=name, due_at=now + timedelta(days=1))
+        return replace(record, migration=held, last_generation=2)
+
+    await world.vectors.create_collection(f"kb_{knowledge_base_id}_2", 12)
+    await world.storage.knowledge_bases.apply(knowledge_base_id, closed)
+
+
 def a_swap_needs_the_closing_phase(patch: Patch) -> None:
     """Before it, a run may be published that only the old generation holds."""
     del patch
@@ -112,7 +126,7 @@ def a_run_of_the_old_generation_alone_is_not_shown_when_closing(patch: Patch) ->
         async def late(self: Any, *arguments: Any) -> None:
             if once:
                 once.clear()
-                await world.storage.knowledge_bases.apply(base, closed)
+                await close_for_good(world, base)
             await publish(self, *arguments)
 
         patch.setattr(worker.IndexWorker, "_publish", late)

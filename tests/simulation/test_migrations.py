@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.simulation.migration_stories import LINES, begin, standing
+from tests.simulation.migration_stories import LINES, begin, close_for_good, standing
 
+from agentscope.app.rag.service.migration import cancel_migration
 from agentscope.app.records import KnowledgeBaseRecord
+from agentscope.errors import EmbeddingAuthError
 from agentscope.rag.document import SearchMode
 from agentscope.testing.driver import Driver, story
 from agentscope.testing.plan import MIGRATING
@@ -88,3 +90,46 @@ def test_a_worker_may_die_at_any_step(block: int) -> None:
     for step in range(block, BLOCKS * STEPS_PER_BLOCK, BLOCKS):
         reached += _killed_after(step)
     assert reached > STEPS_PER_BLOCK / 4
+
+
+def test_a_new_model_that_fails_harms_no_upload() -> None:
+    """The document waits without losing attempts, and is there as soon as the model works."""
+
+    async def tell(world: World) -> None:
+        driver = Driver(world)
+        world.start_worker()
+        base = await driver.knowledge_base()
+        await close_for_good(world, base)
+        second = world.others["second-embedding"]
+        second.fail_with(EmbeddingAuthError())
+        name = await driver.upload(base, "alpha")
+        await driver.until(lambda: len(second.calls) >= 3)
+        record = driver.record(name)
+        assert record.status not in ("ready", "error")
+        assert record.attempt <= 1
+        second.heal()
+        await driver.until_status(name, "ready")
+        await driver.ask(lambda service: cancel_migration(service, USER, base))
+        assert await driver.search(base, "alpha")
+        await driver.rest()
+
+    story(tell)
+
+
+def test_a_migration_of_nothing_is_done_at_once() -> None:
+    """An empty knowledge base, and one whose only document failed."""
+
+    async def tell(world: World) -> None:
+        driver = Driver(world)
+        world.start_worker()
+        empty, failed = await driver.knowledge_base(), await driver.knowledge_base()
+        name = await driver.upload(failed, "CORRUPT")
+        await driver.until(lambda: driver.status(name) in ("error", "ready"))
+        for base in (empty, failed):
+            await begin(driver, base)
+            await driver.until(lambda base=base: standing(world, base).generation == 2)  # type: ignore[misc]
+        later = await driver.upload(empty, "alpha")
+        await driver.until_status(later, "ready")
+        await driver.rest()
+
+    story(tell)
