@@ -24,6 +24,7 @@ Sql = tuple[str, list[Any]]
 
 _TEXT_COLUMNS = frozenset({"document_id", "run_id", "kb_id"})
 _NUMBER_COLUMNS = frozenset({"epoch", "chunk_index"})
+_NULLABLE_COLUMNS = frozenset({"kb_id"})
 _NEVER: Sql = ("FALSE", [])
 
 
@@ -59,13 +60,18 @@ def _joined(parts: Sequence[Sql], word: str, empty: str) -> Sql:
 def _one_of(field: str, values: Sequence[Scalar]) -> Sql:
     if field in _TEXT_COLUMNS:
         texts = [value for value in values if isinstance(value, str)]
-        return (f"(COALESCE({field} = ANY(%s::text[]), FALSE))", [texts]) if texts else _NEVER
+        return (f"({_present(field)}{field} = ANY(%s::text[]))", [texts]) if texts else _NEVER
     if field in _NUMBER_COLUMNS:
         numbers = [float(value) for value in values if not isinstance(value, str | bool)]
         return (f"({field} = ANY(%s::float8[]))", [numbers]) if numbers else _NEVER
     if not values:
         return _NEVER
     return ("(facets && %s::text[])", [[value_token(field, value) for value in values]])
+
+
+def _present(field: str) -> str:
+    """Return what keeps a comparison from being null in a form that indexes can serve."""
+    return f"{field} IS NOT NULL AND " if field in _NULLABLE_COLUMNS else ""
 
 
 def _exists(field: str) -> Sql:
@@ -91,7 +97,7 @@ def _range(bounds: Range) -> Sql:
         if is_text != (bounds.field in _TEXT_COLUMNS):
             return _NEVER if limits else _exists(bounds.field)
         tests = _tests(bounds.field, limits, is_text=is_text)
-        return (f"(COALESCE({tests}, FALSE))", values)
+        return (f"({_present(bounds.field)}{tests})", values)
     if not limits:
         return _NEVER
     if is_text:

@@ -8,8 +8,9 @@ import pytest
 
 from agentscope.errors import CollectionNotFoundError
 from agentscope.rag.document import Point
-from agentscope.rag.vector_store.filter import Equals
+from agentscope.rag.vector_store.filter import And, Equals, Filter, In, Not, Range
 from agentscope.rag.vector_store.pgvector import PgVectorStore
+from agentscope.rag.vector_store.pgvector_filter import compile_filter
 from agentscope.rag.vector_store.pgvector_keywords import Frequencies
 from agentscope.rag.vector_store.pgvector_rows import MAX_TERMS, encoded, query_terms
 from agentscope.testing.servers import shared_postgres
@@ -188,3 +189,26 @@ async def test_texts_and_fields_of_every_kind_survive_the_binary_rows() -> None:
         wide = make_point("w", 0, [0.5] * 8192, text="x" * 9000)
         await store.upsert(COLLECTION, [wide])
         assert (await store.run_chunks(COLLECTION, "w", "r1"))[0] == wide.chunk
+
+
+@pytest.mark.server
+async def test_filters_of_runs_and_tenants_are_served_by_indexes() -> None:
+    """A deletion or a tenant's search never reads the whole table."""
+    fields: tuple[Filter, ...] = (
+        Equals("document_id", "d0003"),
+        In("document_id", ("d0003", "d0004")),
+        Equals("kb_id", "kb1"),
+        And((Equals("document_id", "d0003"), Not(Equals("run_id", "r2")), Range("epoch", lt=5))),
+    )
+    async with opened(exact_rows=10_000) as store:
+        await store.upsert(COLLECTION, random_points(7, 400))
+        table = (await store._table(COLLECTION)).name
+        async with store._connections.transaction() as connection:
+            await connection.execute("SET LOCAL enable_seqscan = off")
+            for where in fields:
+                condition, parameters = compile_filter(where)
+                cursor = await connection.execute(
+                    f"EXPLAIN DELETE FROM {table} WHERE {condition}", parameters
+                )
+                plan = "\n".join(line for (line,) in await cursor.fetchall())
+                assert "Index Cond" in plan, plan
