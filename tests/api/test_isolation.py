@@ -3,11 +3,14 @@
 import re
 import uuid
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from agentscope.app.storage.memory.store import InMemoryStorage
+from agentscope.rag.parser.text import TextParser
 from agentscope.testing.rest import RestService, memory_app
 
 MARK = f"mark{uuid.uuid4().hex[:8]}"
@@ -155,6 +158,39 @@ def test_a_foreign_document_in_the_own_knowledge_base_is_unknown(
     assert without_ids(mixed) == without_ids(ask(service, method, path, unknown, "intruder"))
     assert mixed.status_code in (404, 204)
     assert MARK not in mixed.text
+
+
+def test_a_foreign_id_costs_the_same_reads_as_an_unknown_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that time tells nothing either, beyond what a clock over a network can see."""
+    storage, reads = InMemoryStorage(), []
+    for noun in (storage.knowledge_bases, storage.documents, storage.shares):
+        for name in ("get", "find", "get_many", "with_viewer", "of_knowledge_base"):
+            if (call := getattr(noun, name, None)) is None:
+                continue
+
+            async def counted(*given: Any, call: Any = call, name: str = name, **more: Any) -> Any:
+                reads.append(name)
+                return await call(*given, **more)
+
+            monkeypatch.setattr(noun, name, counted)
+    # Nothing is indexed: a worker beside the requests would read, too.
+    app = memory_app(
+        tmp_path, storage=storage, enable_index_worker=False, knowledge_parsers=[TextParser()]
+    )
+    with RestService(app) as service:
+        kb = service.knowledge_base(user="owner")
+        document = service.upload(kb, "a.txt", b"words", user="owner").json()["document_id"]
+
+        def read(base: str, path: str) -> list[str]:
+            reads.clear()
+            url = f"/knowledge_bases/{base}{path}"
+            assert service.call("GET", url, user="intruder").status_code == 404
+            return list(reads)
+
+        for path in ("", "/documents", f"/documents/{document}", "/shares", "/export"):
+            assert read(kb, path) == read("0" * 32, path) == ["get", "get"]
 
 
 def test_a_foreign_credential_makes_no_knowledge_base(service: RestService, owner: Owner) -> None:

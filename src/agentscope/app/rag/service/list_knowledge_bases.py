@@ -1,5 +1,6 @@
 """Listing the knowledge bases a viewer may see, and reading one."""
 
+import asyncio
 from dataclasses import dataclass, replace
 
 from agentscope.app.rag.service.details import KnowledgeBaseDetails, describe
@@ -15,6 +16,7 @@ from agentscope.app.records import KnowledgeBaseRecord, Page
 from agentscope.errors import KnowledgeBaseNotFoundError
 
 _OWN_MERGED_MAX = 10_000
+_READ_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,14 @@ async def list_knowledge_bases(
     """Return one page of what the viewer owns or was given access to, and the total."""
     if query.id is not None and not is_id(query.id):
         return [], 0
+    if query.id is not None and query.only is None:
+        query = replace(query, only=frozenset({query.id}))
     if query.only is not None:
         return await _reached(service, viewer_id, query, page)
     shared = await _shared(service, viewer_id, query)
     whole = Page(1, _OWN_MERGED_MAX, page.order_by, page.descending)
     records, total = await service.storage.knowledge_bases.page(
-        viewer_id, whole if shared else page, id=query.id, name_contains=query.name_contains
+        viewer_id, whole if shared else page, name_contains=query.name_contains
     )
     own = [OpenedKnowledgeBase(record, editable=True, owned=True) for record in records]
     if not shared:
@@ -91,13 +95,13 @@ async def _shared(
 ) -> list[OpenedKnowledgeBase]:
     found: dict[str, OpenedKnowledgeBase] = {}
     needle = (query.name_contains or "").casefold()
-    for ref in await shared_with(service, viewer_id):
-        if query.id is not None and ref.resource_id != query.id:
-            continue
-        opened = await open_shared(service, viewer_id, ref)
-        if opened is None or needle not in opened.record.name.casefold():
-            continue
-        known = found.get(ref.resource_id)
-        editable = opened.editable or (known is not None and known.editable)
-        found[ref.resource_id] = replace(opened, editable=editable)
+    refs = await shared_with(service, viewer_id)
+    for start in range(0, len(refs), _READ_AT_ONCE):
+        part = refs[start : start + _READ_AT_ONCE]
+        for opened in await asyncio.gather(*(open_shared(service, viewer_id, ref) for ref in part)):
+            if opened is None or needle not in opened.record.name.casefold():
+                continue
+            known = found.get(opened.record.id)
+            editable = opened.editable or (known is not None and known.editable)
+            found[opened.record.id] = replace(opened, editable=editable)
     return list(found.values())
