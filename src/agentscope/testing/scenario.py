@@ -61,8 +61,10 @@ class Disasters:
             await asyncio.sleep(self._rng.uniform(0.0, 60.0))
             error = self._rng.choice([EmbeddingError(), EmbeddingTimeoutError()])
             self._world.note("provider", error.code)
-            for model in (self._world.model, *self._world.others.values()):
-                model.fail_with(error, times=self._rng.randrange(1, 4))
+            self._world.model.fail_with(error, times=self._rng.randrange(1, 4))
+            for model in self._world.others.values():
+                # Documents only: else most migrations would be refused when they are asked for.
+                model.fail_with(error, times=self._rng.randrange(1, 4), match="token")
 
 
 async def play(world: World, plan: Plan) -> Clients:
