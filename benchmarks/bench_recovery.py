@@ -135,13 +135,13 @@ async def killed(bench: Bench, waiting: list[str]) -> dict[str, Any]:
     }
 
 
-async def cut_off(bench: Bench) -> dict[str, Any]:
-    """The server of storage and bus is away for ten seconds while documents wait."""
+async def cut_off(bench: Bench, outage_seconds: float) -> dict[str, Any]:
+    """The server of storage and bus is away while documents wait."""
     name = "CHAOS_REDIS" if bench.stack.backend == "redis" else "CHAOS_POSTGRES"
     server, _ = bench.stack.servers[name]
     ids = await bench.upload(DOCUMENTS)
     await asyncio.to_thread(server.kill)
-    await asyncio.sleep(OUTAGE_SECONDS)
+    await asyncio.sleep(outage_seconds)
     await asyncio.to_thread(server.start)
     begun = time.monotonic()
     await bench.stack.healthy()
@@ -150,7 +150,7 @@ async def cut_off(bench: Bench) -> dict[str, Any]:
     ready = await bench.until(ids, "ready") - begun
     alive = [p for n, p in bench.stack.processes.items() if n in ("api", "worker2")]
     return {
-        "outage_seconds": OUTAGE_SECONDS,
+        "outage_seconds": outage_seconds,
         "healthy_after_seconds": round(healthy, 2),
         "all_ready_after_seconds": round(ready, 2),
         "processes_ended": sum(process.ended for process in alive),
@@ -177,13 +177,13 @@ async def installation(backend: str, work: Path) -> AsyncIterator[Bench]:
         yield Bench(stack, http, history.knowledge_bases["alice"][0])
 
 
-async def measure(backend: str) -> dict[str, Any]:
+async def measure(backend: str, *, outage_seconds: float = OUTAGE_SECONDS) -> dict[str, Any]:
     """Measure one back end."""
     with tempfile.TemporaryDirectory(prefix="recovery") as work:
         async with installation(backend, Path(work)) as bench:
             after_stop = await stopped(bench)
             after_kill = await killed(bench, after_stop.pop("ids"))
-            after_outage = await cut_off(bench)
+            after_outage = await cut_off(bench, outage_seconds)
     return {"sigterm": after_stop, "sigkill": after_kill, "outage": after_outage}
 
 
