@@ -24,7 +24,7 @@ from agentscope.testing import (
 from agentscope.testing.plan import BUS_OFF, CALM, ROUGH, SUSPENDED, Plan
 from agentscope.testing.scenario import simulate
 
-SEEDS = int(os.environ.get("AGENTSCOPE_TEST_SEEDS", "300"))
+SEEDS = int(os.environ.get("AGENTSCOPE_TEST_SEEDS", "2000"))
 BLOCKS = 12
 
 
