@@ -17,6 +17,7 @@ COMMANDS = {
     "eval": "Measure how well a knowledge base finds.",
     "export": "Write a knowledge base to one file.",
     "import": "Make a knowledge base from an exported file.",
+    "backup": "Copy a data directory, also while it is in use.",
     "operator": "See queue, workers and failures; pause and retry.",
     "audit": "Compare records, vectors and files.",
     "mcp": "Let an MCP client on this machine use the service.",
