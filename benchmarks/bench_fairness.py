@@ -32,7 +32,7 @@ from benchmarks.figures import arguments, report, spread
 EMBEDDING_SECONDS = 0.3
 PARALLEL = 32
 WARM_UP = 40
-SHARED = 400
+SHARED = 1500
 SINGLES = 5
 LINE = re.compile(r"^(\S+ \S+) .*?document_(claimed|ready) .*?document_id=(\w+)", re.MULTILINE)
 

@@ -63,7 +63,9 @@ async def hurting(stack: Stack, history: History, minutes: float, seed: int) -> 
     faults = Counter[str]()
     deadline = asyncio.get_running_loop().time() + minutes * 60
     while asyncio.get_running_loop().time() < deadline:
-        await asyncio.sleep(choice.uniform(0.5, 3))
+        if not stack.servers:
+            await stack.healthy()  # there is one process only: let it come back to work first
+        await asyncio.sleep(choice.uniform(0.5, 3 if stack.servers else 10))
         faults[await stack.hurt(choice)] += 1
     stop.set()
     await asyncio.gather(*clients)
