@@ -19,7 +19,7 @@ Description = Annotated[str, StringConstraints(max_length=10_000)]
 
 
 class CreateKnowledgeBaseRequest(BaseModel):
-    """A new knowledge base; model and chunker are pinned for its life."""
+    """A new knowledge base; the chunker is pinned for its life, the model until a migration."""
 
     name: Name
     description: Description = ""
@@ -38,6 +38,7 @@ class UpdateKnowledgeBaseRequest(BaseModel):
     """What to change; null leaves a field as it is.
 
     Model and chunker are pinned: sending back what they are is fine, another value is a conflict.
+    The model is changed by a migration.
     """
 
     name: Name | None = None
