@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator
 
 import pytest
+from tests.contract.qdrant_edge_client import engine_store
 from tests.contract.qdrant_server import qdrant_url
 
 from agentscope.message.blocks import TextBlock
@@ -30,7 +31,7 @@ from agentscope.testing.vector_store_data import (
 
 COLLECTION = "kb_congruence"
 OWN_FILTERS = ({"kb_id": "kb1"}, {"epoch": {"$gte": 2}})
-OTHERS = ["embedded", "qdrant_local", "qdrant_server", "postgres"]
+OTHERS = ["embedded", "qdrant_local", "qdrant_server", "qdrant_engine", "postgres"]
 
 
 @contextlib.asynccontextmanager
@@ -45,6 +46,8 @@ async def opened(kind: str) -> AsyncIterator[RunVectorStore]:
                 store = EmbeddedVectorStore(directory)
             case "qdrant_local":
                 store = QdrantStore()
+            case "qdrant_engine":
+                store = engine_store()
             case "qdrant_server":
                 store = QdrantStore(url=qdrant_url())
             case _:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contract.qdrant_edge_client import engine_store
 from tests.contract.qdrant_server import qdrant_url
 
 from agentscope.app.rag.knowledge_base_manager.creation import RecordedManager
@@ -26,7 +27,7 @@ from agentscope.testing.embedding import FakeEmbeddingModel
 from agentscope.testing.rest import DIMENSIONS, FakeModelsManager, RestService, memory_app
 from agentscope.testing.servers import shared_postgres
 
-STORES = ["embedded", "qdrant_local", "qdrant_server", "postgres"]
+STORES = ["embedded", "qdrant_engine", "qdrant_server", "postgres"]
 
 
 class SharedFakeModelsManager(SharedCollectionManager):
@@ -50,8 +51,8 @@ def store_of(kind: str, folder: Path) -> RunVectorStore:
     match kind:
         case "embedded":
             return EmbeddedVectorStore(folder / "vectors")
-        case "qdrant_local":
-            return QdrantStore()
+        case "qdrant_engine":
+            return engine_store()
         case "qdrant_server":
             return QdrantStore(url=qdrant_url())
         case _:

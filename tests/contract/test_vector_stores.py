@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
+from tests.contract.qdrant_edge_client import engine_store
 from tests.contract.qdrant_server import qdrant_url
 
 from agentscope.rag.document import Point
@@ -83,6 +84,16 @@ class TestQdrantStoreServer(VectorStoreSuite):
         async with QdrantStore(url=qdrant_url()) as store:
             for name in await store.list_collections():
                 await store.delete_collection(name)
+            yield store
+
+
+class TestQdrantStoreEngine(VectorStoreSuite):
+    """Qdrant's own engine, in this process."""
+
+    @contextlib.asynccontextmanager
+    async def open_store(self) -> AsyncIterator[RunVectorStore]:
+        """Give a store in a folder of its own."""
+        async with engine_store() as store:
             yield store
 
 
