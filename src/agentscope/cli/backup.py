@@ -45,8 +45,8 @@ def command(target: Path, data_dir: Path | None) -> None:
     settings = Settings.from_environment(os.environ, data_dir=data_dir)
     copied = copy_directory(DataDirectory(settings.data_dir), target)
     click.echo(
-        f"Copied the records, the vectors of {copied.collections} knowledge bases and "
-        f"{copied.files} original files to {target}."
+        f"Copied to {target}: records, vectors (collections: {copied.collections}), "
+        f"original files: {copied.files}."
     )
 
 

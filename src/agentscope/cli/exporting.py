@@ -58,7 +58,7 @@ def command(*, name: str, out: Path, force: bool, quiet: bool, **given: Any) -> 
 
     end = run_command(given, work)
     part.replace(out)
-    click.echo(f"{end.documents} documents with {end.chunks} chunks written to {out}.")
+    click.echo(f"Written to {out}: documents: {end.documents}, chunks: {end.chunks}.")
     for skipped in end.skipped:
         click.echo(f"Left out: {skipped.filename}: {skipped.reason}", err=True)
 

@@ -76,7 +76,7 @@ def _show(made: dict[str, Any]) -> None:
     verb = "Went on with" if made["continued"] else "Made"
     click.echo(f"{verb} the knowledge base '{made['name']}' ({made['knowledge_base_id']}).")
     click.echo(
-        f"{counts['carried']} documents with their vectors, {counts['queued']} to be indexed, "
+        f"Documents: {counts['carried']} with their vectors, {counts['queued']} to be indexed, "
         f"{counts['present']} there already."
     )
     for note in made["notes"]:
