@@ -49,6 +49,7 @@ from agentscope.embedding.registry import EmbeddingModelPool
 from agentscope.rag.parser.registry import ParserRegistry
 from agentscope.rag.reranking import Reranker
 from agentscope.rerank.base import RerankerBase
+from agentscope.stopping import stopped
 
 logger = logging.getLogger(__name__)
 
@@ -158,7 +159,7 @@ async def running(wiring: Wiring, *, version: str) -> AsyncIterator[RunningParts
 
 def _sending(stack: AsyncExitStack, webhooks: Webhooks) -> Webhooks:
     """Send to the webhooks while the stack is open."""
-    stack.push_async_callback(_cancel, asyncio.create_task(WebhookSender(webhooks).run()))
+    stack.push_async_callback(stopped, [asyncio.create_task(WebhookSender(webhooks).run())])
     return webhooks
 
 
@@ -207,7 +208,7 @@ class _Opened:
             probes["index_worker"] = _running_well(consumer)
         sweeper = self._sweeper(manager, blobs)
         task = asyncio.create_task(sweeper.run())
-        stack.push_async_callback(_cancel, task)
+        stack.push_async_callback(stopped, [task])
         probes["sweeper"] = _alive(task)
         previewer = None
         if wiring.parsers is not None:
@@ -323,8 +324,3 @@ def _alive(task: "asyncio.Task[None]") -> Probe:
             raise RuntimeError("the sweeper ended")
 
     return probe
-
-
-async def _cancel(task: "asyncio.Task[None]") -> None:
-    task.cancel()
-    await asyncio.wait({task})

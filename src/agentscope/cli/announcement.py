@@ -17,6 +17,7 @@ from agentscope.clock import SystemClock
 from agentscope.errors import AgentScopeError
 from agentscope.identity import new_id
 from agentscope.installation import installed_version
+from agentscope.stopping import stopped
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -46,8 +47,7 @@ async def announcing(
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.wait({task})
+        await stopped([task])
         try:
             await storage.registry.delete(key)
         except AgentScopeError as exc:

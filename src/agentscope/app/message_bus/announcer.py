@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from agentscope.app.message_bus.base import MessageBus, MessageBusKeys
 from agentscope.errors import AgentScopeError
+from agentscope.stopping import stopped
 
 logger = logging.getLogger(__name__)
 
@@ -55,5 +56,4 @@ async def announcing(bus: MessageBus) -> AsyncIterator[Announcer]:
     try:
         yield announcer
     finally:
-        task.cancel()
-        await asyncio.wait({task})
+        await stopped([task])

@@ -20,6 +20,7 @@ from agentscope.rag.insertion import BATCH_CHUNKS, BATCH_TEXT_BYTES, BATCHES_AT_
 from agentscope.rag.knowledge_base import KnowledgeBase
 from agentscope.rag.vector_store.base import RunVectorStore
 from agentscope.rag.vector_store.points import chunk_text
+from agentscope.stopping import stopped
 
 PARALLEL_COUNTS = 8
 
@@ -54,9 +55,7 @@ class Copier:
             while running:
                 running = await _settle(running)
         finally:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await stopped(running)
         await self._verify(missing)
 
     async def _missing(self, page: Sequence[DocumentRecord]) -> list[DocumentRecord]:

@@ -18,6 +18,7 @@ from agentscope.app.rag.indexing.subscription import Subscription
 from agentscope.app.records import Event
 from agentscope.app.storage.base import StorageBase
 from agentscope.errors import AgentScopeError, QuotaExceededError
+from agentscope.stopping import stopped
 
 logger = logging.getLogger(__name__)
 
@@ -96,9 +97,7 @@ class EventFeed:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.wait(self._tasks)
+        await stopped(self._tasks)
 
     def _on_signal(self, signal: Mapping[str, Any]) -> None:
         if signal.get("user_id") in self._audiences:
