@@ -34,7 +34,7 @@ export default tseslint.config(
     },
   },
   // Fixtures of Playwright are given a function that happens to be called `use`.
-  { files: ['e2e/**'], rules: { 'react-hooks/rules-of-hooks': 'off', 'no-empty-pattern': 'off' } },
+  { files: ['e2e/**', 'figures/**'], rules: { 'react-hooks/rules-of-hooks': 'off', 'no-empty-pattern': 'off' } },
   {
     files: ['src/**/*.{ts,tsx}'],
     plugins: { local: { rules: { 'text-from-locales': textFromLocales } } },

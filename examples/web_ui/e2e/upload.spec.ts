@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markdown, pdf, prose } from './files';
 import { drop, expect, open, summary, test } from './fixtures';
+import { recordTasks } from './tasks';
 import { StubEmbedder, stubDimensions } from './stub_embedder';
 
 const tray = 'section[aria-label="Uploads"] li';
@@ -16,11 +17,6 @@ test(`A3: ${many} files dropped at once show up at once, move on by themselves a
   await open(page, `/kb/${kb}`);
   await expect(page.getByRole('button', { name: 'Choose files' })).toBeVisible();
   await page.evaluate(() => {
-    const longest = { ms: 0 };
-    Object.assign(window, { longest });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) longest.ms = Math.max(longest.ms, entry.duration);
-    }).observe({ type: 'longtask' });
     const seen = new Set<string>();
     Object.assign(window, { seen });
     // Only what changed is looked at, so that the watching does not slow what it watches.
@@ -31,6 +27,7 @@ test(`A3: ${many} files dropped at once show up at once, move on by themselves a
       }
     }).observe(document.body, { subtree: true, childList: true, characterData: true });
   });
+  const stopRecording = await recordTasks(page);
   const files = Array.from({ length: many }, (_, index) => ({ name: `note ${index}.md`, type: 'text/markdown', text: prose(index) }));
   const started = Date.now();
   await drop(page, files);
@@ -39,15 +36,15 @@ test(`A3: ${many} files dropped at once show up at once, move on by themselves a
   const names = await page.locator(`${tray} p[title]`).evaluateAll((rows) => rows.map((row) => row.getAttribute('title')));
   expect(names).toEqual(files.map((file) => file.name));
   await expect(summary(page)).toHaveText(`${many.toLocaleString('en')} of ${many.toLocaleString('en')} ready`, { timeout: many * 600 });
-  const { longest, seen } = await page.evaluate(() => {
-    const kept = window as unknown as { longest: { ms: number }; seen: Set<string> };
-    return { longest: kept.longest.ms, seen: [...kept.seen] };
-  });
+  const longest = (await stopRecording()).reduce((most, ms) => Math.max(most, ms), 0);
+  const seen = await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen]);
   console.log(`      ${many} rows after ${appeared} ms, all ready after ${Date.now() - started} ms, longest task ${Math.round(longest)} ms`);
   expect(seen).toEqual(expect.arrayContaining(['Queued', 'Ready']));
   expect(seen.some((state) => ['Waiting', 'Reading', 'Splitting', 'Embedding'].includes(state))).toBe(true);
   expect(appeared).toBeLessThan(process.env.RELAXED ? 5000 : 1000);
-  expect(longest).toBeLessThan(process.env.RELAXED ? 1000 : 200);
+  // Processor time: what the page itself costs, on a busy machine too.
+  expect(longest).toBeGreaterThan(0);
+  expect(longest).toBeLessThan(200);
   const { document_count: count } = await service.call<{ document_count: number }>('GET', `/knowledge_bases/${kb}`);
   expect(count).toBe(many);
   expect(watch.complaints).toEqual([]);

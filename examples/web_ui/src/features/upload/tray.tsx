@@ -1,5 +1,5 @@
 import { ChevronDown, CircleCheck, RotateCw, X } from 'lucide-react';
-import { memo, useEffect, useState } from 'react';
+import { memo, startTransition, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import clsx from 'clsx';
 import type { KnowledgeDocument } from '@/api/types';
@@ -18,14 +18,15 @@ interface TrayProps {
   kbId: string;
 }
 
-const rowsAtOnce = 100;
+const rowsAtOnce = 40;
 
 /** How many rows stand by now: a thousand made in one go would hold the page for seconds. */
 function useGrowing(total: number): number {
   const [count, setCount] = useState(rowsAtOnce);
   useEffect(() => {
     if (count >= total) return;
-    const timer = setTimeout(() => setCount(count + rowsAtOnce), 16);
+    // As a transition the rows are made in slices, between which the page answers.
+    const timer = setTimeout(() => startTransition(() => setCount(count + rowsAtOnce)), 4);
     return () => clearTimeout(timer);
   }, [count, total]);
   return Math.min(count, total);
