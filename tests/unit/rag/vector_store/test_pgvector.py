@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agentscope.errors import CollectionNotFoundError
+from agentscope.errors import CollectionNotFoundError, InvalidInputError
 from agentscope.rag.document import Point
 from agentscope.rag.vector_store.filter import And, Equals, Filter, In, Not, Range
 from agentscope.rag.vector_store.pgvector import PgVectorStore
@@ -169,6 +169,12 @@ def test_a_text_of_very_many_terms_keeps_the_heaviest() -> None:
     (often,) = query_terms("often")
     assert often.to_bytes(4, "big") in rows
     assert MAX_TERMS.to_bytes(4, "big") in rows
+
+
+def test_a_number_that_no_vector_can_hold_is_refused() -> None:
+    """It is finite for Python, but not as a 32-bit number."""
+    with pytest.raises(InvalidInputError):
+        encoded([make_point("d", 0, unit(1e39))])
 
 
 @pytest.mark.server
