@@ -117,6 +117,12 @@ class DuplicateDocumentError(ConflictError):
     code = "duplicate_document"
 
 
+class DuplicateNameError(ConflictError):
+    """A document of this name is already in this knowledge base."""
+
+    code = "duplicate_name"
+
+
 class NotReadyError(ConflictError):
     """The thing is being created or deleted."""
 

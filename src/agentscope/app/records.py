@@ -149,6 +149,7 @@ class DocumentRecord:
     blob_version: int = 1
     content_sha256: str | None = None
     duplicate_of: str | None = None
+    replaces: tuple[str, ...] = ()  # older versions, which go once this one is searchable
     metadata: Mapping[str, Any] = field(default_factory=dict)  # given at upload, for filters
     status: DocumentStatus = DocumentStatus.UPLOADING
     epoch: int = 0  # fencing number; raised by claim, delete and quarantine; never falls

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from agentscope.app.api.disposition import disposition_parameters
 from agentscope.app.rag.service.limits import ServiceLimits
 from agentscope.app.rag.service.metadata import parse_metadata
+from agentscope.app.rag.service.same_name import OnSameName
 from agentscope.app.rag.service.upload import UploadFields
 from agentscope.app.records import OnDuplicate
 from agentscope.errors import InvalidInputError, NotReadyError, TooLargeError
@@ -28,7 +29,7 @@ MAX_HEADER_BYTES: Final = 16 * 1024
 DISCARD_BYTES: Final = 512 * 1024
 DISCARD_UNKNOWN_BYTES: Final = 64 * 1024  # of a body that does not say how long it is
 DISCARD_SECONDS: Final = 1.0
-FIELD_NAMES: Final = ("content_type", "encoding", "metadata", "on_duplicate")
+FIELD_NAMES: Final = ("content_type", "encoding", "metadata", "on_duplicate", "on_same_name")
 
 
 @dataclass(slots=True)
@@ -184,15 +185,15 @@ class UploadForm:
             InvalidInputError: a field does not hold what it should.
         """
         values = {name: _text(value).strip() for name, value in self._values.items()}
-        wanted = values.get("on_duplicate") or "keep"
-        if wanted not in set(OnDuplicate):
-            known = ", ".join(OnDuplicate)
-            raise InvalidInputError(f"on_duplicate must be one of: {known}.")
+        for name, choices in (("on_duplicate", OnDuplicate), ("on_same_name", OnSameName)):
+            if (values.get(name) or "keep") not in set(choices):
+                raise InvalidInputError(f"{name} must be one of: {', '.join(choices)}.")
         return UploadFields(
             content_type=values.get("content_type") or None,
             encoding=values.get("encoding") or None,
             metadata=parse_metadata(values.get("metadata"), self._limits),
-            on_duplicate=OnDuplicate(wanted),
+            on_duplicate=OnDuplicate(values.get("on_duplicate") or "keep"),
+            on_same_name=OnSameName(values.get("on_same_name") or "keep"),
         )
 
     async def discard(self) -> None:

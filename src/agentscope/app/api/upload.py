@@ -41,6 +41,14 @@ FORM: dict[str, Any] = {
                             "type": "string",
                             "enum": ["keep", "skip", "replace", "reject"],
                             "default": "keep",
+                            "description": "What to do if the same content is there already.",
+                        },
+                        "on_same_name": {
+                            "type": "string",
+                            "enum": ["keep", "replace", "reject"],
+                            "default": "keep",
+                            "description": "What to do about documents of the same name; `replace` "
+                            "makes this their new version: they go once it is searchable.",
                         },
                     },
                 }

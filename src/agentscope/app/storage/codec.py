@@ -139,8 +139,9 @@ def load_document(text: str) -> DocumentRecord:
         found["status"] = DocumentStatus(found["status"])
     if "failure" in found:
         found["failure"] = _as(DocumentFailure, found["failure"])
-    if "warnings" in found:
-        found["warnings"] = tuple(found["warnings"])
+    for name in ("warnings", "replaces"):
+        if name in found:
+            found[name] = tuple(found[name])
     return DocumentRecord(**found)
 
 

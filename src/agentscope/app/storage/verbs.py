@@ -4,6 +4,7 @@ Callers (service, worker, sweeper) use these, never `apply` directly, so that th
 writes to a document is this page.
 """
 
+import contextlib
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -204,6 +205,15 @@ async def tombstone(
     record = await documents.apply(document_id, partial(deletion.tombstone, policy=policy))
     assert record is not None
     return record
+
+
+async def retire_replaced(
+    documents: DocumentStorage, record: DocumentRecord, *, policy: Policy
+) -> None:
+    """Make the older versions of a searchable document invisible for good; idempotent."""
+    for document_id in record.replaces:
+        with contextlib.suppress(DocumentNotFoundError):
+            await tombstone(documents, document_id, policy=policy)
 
 
 async def purge_passed(

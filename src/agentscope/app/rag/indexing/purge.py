@@ -111,6 +111,8 @@ class Purger:
 
     async def _collect(self, record: DocumentRecord) -> None:
         """◆ collect: remove what dead runs left; bounds and kept run come from one record."""
+        if record.active_run_id is not None:  # again: whoever published it may have died then
+            await verbs.retire_replaced(self._storage.documents, record, policy=self._policy)
         knowledge_base = await self._storage.knowledge_bases.find(record.knowledge_base_id)
         if knowledge_base is not None:
             for collection in await self._manager.collections(knowledge_base):

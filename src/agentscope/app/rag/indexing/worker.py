@@ -25,7 +25,7 @@ from agentscope.app.records import (
     Policy,
 )
 from agentscope.app.storage.base import StorageBase
-from agentscope.app.storage.verbs import RunWriter
+from agentscope.app.storage.verbs import RunWriter, retire_replaced
 from agentscope.clock import Clock
 from agentscope.errors import (
     AgentScopeError,
@@ -182,9 +182,16 @@ class IndexWorker:
             attempt.ended("ready")
             observe.DOCUMENT_CHUNKS.observe(indexed.chunk_count)
             logger.info("document_ready", extra={**fields, "chunk_count": indexed.chunk_count})
+            await self._retire_replaced(attempt.document)
         else:
             attempt.ended("lost")
             logger.info("run_lost", extra={**fields, "stage": "publish"})
+
+    async def _retire_replaced(self, document: DocumentRecord) -> None:
+        """Let older versions go now; if that fails, the collection after this run does it."""
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(self._request_seconds):
+                await retire_replaced(self._storage.documents, document, policy=self._policy)
 
     async def _stands(self, attempt: Attempt) -> bool:
         """Say whether the run is the visible one after all."""

@@ -13,6 +13,7 @@ from agentscope.app.rag.service.hints import hint_cancel, hint_index
 from agentscope.app.rag.service.names import clean_filename
 from agentscope.app.rag.service.opening import open_knowledge_base
 from agentscope.app.rag.service.parts import KnowledgeBaseService
+from agentscope.app.rag.service.same_name import OnSameName, replaced_by
 from agentscope.app.records import DocumentRecord, OnDuplicate, Policy, UploadResult
 from agentscope.app.storage.verbs import abandon_upload, extend_upload, reserve_upload
 from agentscope.errors import (
@@ -45,6 +46,7 @@ class UploadFields:
     encoding: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     on_duplicate: OnDuplicate = OnDuplicate.KEEP
+    on_same_name: OnSameName = OnSameName.KEEP
 
 
 class IncomingFile(Protocol):
@@ -163,7 +165,7 @@ async def upload(
         KnowledgeBaseNotFoundError, PermissionDeniedError: it cannot be changed by this viewer.
         TooLargeError, UnsupportedMediaTypeError, InvalidInputError: the file is not taken.
         QuotaExceededError: too much waits already, or the owner has no room for it.
-        DuplicateDocumentError: the same content is there and duplicates are to be refused.
+        DuplicateDocumentError, DuplicateNameError: it is there, and that is to be refused.
         NotReadyError: the upload took too long.
     """
     if expected_bytes is not None and expected_bytes > service.limits.upload_bytes + FORM_BYTES:
@@ -237,6 +239,7 @@ async def _receive(
     fields = file.fields()
     media_type, note = _routed(service, document.filename, file.declared_type, fields, meter)
     stored = {
+        "replaces": await replaced_by(service.storage.documents, document, fields.on_same_name),
         "size": meter.size,
         "content_sha256": meter.sha256,
         "content_type": media_type,
