@@ -32,7 +32,8 @@ from benchmarks.figures import arguments, report, spread
 EMBEDDING_SECONDS = 0.3
 PARALLEL = 32
 WARM_UP = 40
-SHARED = 1500
+SHARED = 1200
+PATIENCE_SECONDS = 1800.0
 SINGLES = 5
 LINE = re.compile(r"^(\S+ \S+) .*?document_(claimed|ready) .*?document_id=(\w+)", re.MULTILINE)
 
@@ -116,7 +117,7 @@ async def joined(bench: Bench) -> dict[str, Any]:
         now = Counter({name: ready(stack, name) for name in ("worker0", "worker1")})
         return now - before
 
-    await bench.when(lambda: done().total() >= SHARED)
+    await bench.when(lambda: done().total() >= SHARED, seconds=PATIENCE_SECONDS)
     shares = done()
     return {
         "documents": shares.total(),

@@ -72,9 +72,11 @@ class Bench:
         log = self.stack.processes[worker].log
         return await self.when(lambda: log.read_text(errors="replace").count(text) >= times)
 
-    async def when(self, condition: Callable[[], bool]) -> float:
+    async def when(
+        self, condition: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS
+    ) -> float:
         """Wait until a condition holds; return when that was."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
                 raise TimeoutError("it did not happen in time")
