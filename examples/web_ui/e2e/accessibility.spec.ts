@@ -38,8 +38,8 @@ const migration = {
   },
 };
 
-test('every state is accessible in both languages, both themes and both widths, and fits', async ({ page, service, watch }) => {
-  test.setTimeout(240_000);
+test('every state is accessible in both languages, both themes and both widths, and fits', async ({ browser, page, service, watch }) => {
+  test.setTimeout(480_000);
   const kb = await service.knowledgeBase('Accessible', 'reader');
   const documentId = await service.upload(kb, pdf('guide.pdf', ['The lighthouse keeper polishes the lamp.', 'A second page.']), 'reader');
   await service.upload(kb, markdown('note.md', prose(1)), 'reader');
@@ -189,31 +189,35 @@ test('every state is accessible in both languages, both themes and both widths, 
   ];
 
   const problems: string[] = [];
-  await page.addInitScript(() => {
-    if (location.protocol.startsWith('http')) sessionStorage.setItem('agentscope.user', 'reader');
-  });
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  for (const language of ['en', 'zh']) {
-    await page.goto('/');
-    await page.evaluate((chosen) => localStorage.setItem('agentscope.language', chosen), language);
+  const inLanguage = async (at: Page, language: string) => {
+    await at.addInitScript((chosen) => {
+      if (!location.protocol.startsWith('http')) return;
+      sessionStorage.setItem('agentscope.user', 'reader');
+      localStorage.setItem('agentscope.language', chosen);
+    }, language);
+    await at.emulateMedia({ reducedMotion: 'reduce' });
     for (const { name, path, answers = {}, enter } of states) {
-      for (const [where, answer] of Object.entries(answers)) await page.route((url) => url.pathname === where, (route) => route.fulfill(answer));
-      await page.setViewportSize({ width: 1280, height: 860 });
-      await page.goto('about:blank');
-      await page.goto(`/#${path}`);
-      await enter(page);
-      await page.evaluate(axeSource);
+      for (const [where, answer] of Object.entries(answers)) await at.route((url) => url.pathname === where, (route) => route.fulfill(answer));
+      await at.setViewportSize({ width: 1280, height: 860 });
+      await at.goto('about:blank');
+      await at.goto(`${service.url}/#${path}`);
+      await test.step(`${name}, ${language}`, () => enter(at));
+      await at.evaluate(axeSource);
       for (const width of [1280, 390]) {
-        await page.setViewportSize({ width, height: 860 });
+        await at.setViewportSize({ width, height: 860 });
         for (const theme of ['light', 'dark']) {
           const where = `${name}, ${language}, ${theme}, ${width} px`;
-          const found = await check(page, theme);
+          const found = await check(at, theme);
           problems.push(...found.map((text) => `${where}: ${text}`));
         }
       }
-      if (Object.keys(answers).length > 0) await page.unrouteAll();
+      if (Object.keys(answers).length > 0) await at.unrouteAll();
     }
-  }
+  };
+  // Both languages at once: each has a process of its own.
+  const other = await browser.newContext();
+  await Promise.all([inLanguage(page, 'en'), inLanguage(await other.newPage(), 'zh')]);
+  await other.close();
   expect(problems).toEqual([]);
   expect(watch.complaints.filter((text) => !/40[14]/.test(text))).toEqual([]);
 });

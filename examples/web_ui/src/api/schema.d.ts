@@ -769,6 +769,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/operator/rotate_secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_rotate_secrets_operator_rotate_secrets_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/vector_stores/{knowledge_base_id}": {
         parameters: {
             query?: never;
@@ -1412,6 +1428,12 @@ export interface components {
             looked_at: number;
             next: string | null;
             retried: number;
+        };
+        RotationResponse: {
+            checked: number;
+            key_id: string;
+            resealed: number;
+            unreadable: number;
         };
         SearchHit: {
             after?: components["schemas"]["Chunk"][];
@@ -3994,6 +4016,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RetryResponse"];
+                };
+            };
+        };
+    };
+    post_rotate_secrets_operator_rotate_secrets_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotationResponse"];
                 };
             };
         };
