@@ -172,6 +172,7 @@ export function createMock() {
     const path = url.pathname.replace(/\/$/, '');
     const { method } = request;
     const json = () => JSON.parse(body.toString() || '{}');
+    if (path === '/identity') return { body: { ways: ['header'], oidc: null, caller: null } };
     if (path === '/health') return { body: { status: 'ok', version: '0.1.0', components: { knowledge_base: 'ok' } } };
     if (path === '/credential/schemas') return { body: { schemas } };
     if (user === '') return problem(401, 'unauthenticated', 'X-User-ID header is required.');
