@@ -67,7 +67,7 @@ def test_a_document_is_cut_anew_and_its_index_stays(service: RestService, user: 
 
 
 def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
-    """The same code as an indexed document would show; blank is no error, it has no chunks."""
+    """The same codes as an indexed document would show."""
     app = memory_app(tmp_path, knowledge_parsers=[PDFParser(), TextParser()])
     with RestService(app) as running:
         kb = running.knowledge_base()
@@ -75,7 +75,8 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
         place = f"/knowledge_bases/{kb}/documents/{damaged.json()['document_id']}"
         answer = running.call("POST", f"{place}/chunks/preview", json={})
         assert (answer.status_code, answer.json()["code"]) == (422, "corrupt_file")
-        assert running.json("POST", PATH, json={"text": "  \n "})["total"] == 0
+        blank = running.call("POST", PATH, json={"text": "  \n "})
+        assert (blank.status_code, blank.json()["code"]) == (422, "no_text")
 
 
 def test_a_part_without_parsers_says_that_it_has_no_previews(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from agentscope.app.api.schemas.search import QueryText
+from agentscope.app.api.schemas.search import Queries, QueryText
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -67,7 +67,7 @@ class RankingOptions(BaseModel):
 class VectorStoreSearchRequest(BaseModel):
     """A search as OpenAI's clients send it; `rewrite_query` is accepted and does nothing."""
 
-    query: QueryText | Annotated[list[QueryText], Field(min_length=1, max_length=10)]
+    query: Queries
     max_num_results: int = Field(default=10, ge=1, le=50)
     filters: dict[str, Any] | None = None
     ranking_options: RankingOptions | None = None

@@ -1,8 +1,9 @@
 """Searching on the wire."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, PlainValidator, StringConstraints
+from pydantic_core import PydanticKnownError
 
 from agentscope.app.api.schemas.wire import SearchModeName
 from agentscope.rag.document import SearchHit
@@ -10,7 +11,41 @@ from agentscope.rag.document import SearchHit
 DocumentIdText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
-QueryText = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+MAX_QUERIES = 10
+MAX_QUERY_CHARS = 20_000
+QueryText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARS)]
+
+
+def _queries(value: Any) -> str | list[str]:
+    """Check one query or several; a union would report the faults of both shapes at once."""
+    if not isinstance(value, list):
+        return _query(value)
+    if not 1 <= len(value) <= MAX_QUERIES:
+        kind: Literal["too_long", "too_short"] = "too_long" if value else "too_short"
+        bound = {"max_length": MAX_QUERIES} if value else {"min_length": 1}
+        facts = {"field_type": "List", "actual_length": len(value), **bound}
+        raise PydanticKnownError(kind, facts)
+    return [_query(one) for one in value]
+
+
+def _query(value: Any) -> str:
+    if not isinstance(value, str):
+        raise PydanticKnownError("string_type")
+    if not value:
+        raise PydanticKnownError("string_too_short", {"min_length": 1})
+    if len(value) > MAX_QUERY_CHARS:
+        raise PydanticKnownError("string_too_long", {"max_length": MAX_QUERY_CHARS})
+    return value
+
+
+Queries = Annotated[
+    str | list[str],
+    PlainValidator(
+        _queries,
+        json_schema_input_type=QueryText
+        | Annotated[list[QueryText], Field(min_length=1, max_length=MAX_QUERIES)],
+    ),
+]
 
 
 class SearchKnowledgeBaseRequest(BaseModel):
@@ -20,7 +55,7 @@ class SearchKnowledgeBaseRequest(BaseModel):
     the service's reranker, if it has one, puts the hits in order.
     """
 
-    query: QueryText | Annotated[list[QueryText], Field(min_length=1, max_length=10)]
+    query: Queries
     top_k: int = Field(default=5, ge=1, le=50)
     mode: SearchModeName | None = None
     score_threshold: float | None = Field(default=None, allow_inf_nan=False)
