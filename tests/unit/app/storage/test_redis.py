@@ -135,7 +135,7 @@ async def test_frequent_calls_never_scan() -> None:
 
 
 async def test_a_deleted_knowledge_base_leaves_nothing_behind() -> None:
-    """Only the user's counters and events stay."""
+    """Only the user's counters and events stay, and what layout the keys have."""
     moved = Moved()
     with servers.redis() as server:
         async with RedisStorage(url=server.url, shift=lambda: moved.by) as storage:
@@ -153,7 +153,7 @@ async def test_a_deleted_knowledge_base_leaves_nothing_behind() -> None:
             left = {str(name) for name in await client.keys("*")}
         root = Keys("agentscope").root
         kinds = {name.removeprefix(root).partition(":")[0] for name in left}
-        assert kinds <= {"user", "events", "userswithevents", "turn", "hold"}
+        assert kinds <= {"user", "events", "userswithevents", "turn", "hold", "layout"}
 
 
 def _remove(record: object, base: object, now: object) -> None:
@@ -165,9 +165,9 @@ async def test_a_wrong_password_is_told_at_once() -> None:
     with servers.redis(options=("--requirepass", "secret")) as server:
         async with RedisStorage(port=server.port, password="secret") as storage:
             await storage.now()
-        async with RedisStorage(port=server.port, password="wrong") as storage:
-            with pytest.raises(StorageError) as caught:
-                await storage.now()
+        with pytest.raises(StorageError) as caught:
+            async with RedisStorage(port=server.port, password="wrong"):
+                pass
         assert "password" in caught.value.message
         assert "wrong" not in caught.value.message
         assert not caught.value.retryable
