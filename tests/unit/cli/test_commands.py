@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 from agentscope.cli.data_directory import DataDirectory
 from agentscope.cli.entry import COMMANDS, main
-from agentscope.logs import FieldFormatter
 from agentscope.cli.serve import is_loopback
 from agentscope.errors import DataDirectoryLockedError
+from agentscope.logs import FieldFormatter
 
 
 def test_help_is_instant_and_loads_nothing_heavy() -> None:
