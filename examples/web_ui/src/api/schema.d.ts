@@ -2664,6 +2664,7 @@ export interface operations {
                     file: string;
                     metadata?: string;
                     on_duplicate?: "keep" | "skip" | "replace" | "reject";
+                    on_same_name?: "keep" | "replace" | "reject";
                 };
             };
         };
