@@ -87,13 +87,13 @@ test('A11: a secret goes in and never comes back', async ({ page, service, watch
   await page.getByRole('button', { name: 'New credential' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Provider').selectOption({ label: 'OpenAI API' });
-  await dialog.getByLabel('Name').fill('Secretive');
+  await dialog.getByRole('textbox', { name: /^Name/ }).fill('Secretive');
   await dialog.getByLabel('API key').fill(secret);
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('heading', { name: 'Secretive' })).toBeVisible();
   await page.getByRole('button', { name: 'Edit Secretive' }).click();
   await expect(dialog.getByLabel('API key')).toHaveValue('');
-  await dialog.getByLabel('Name').fill('Renamed');
+  await dialog.getByRole('textbox', { name: /^Name/ }).fill('Renamed');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('heading', { name: 'Renamed' })).toBeVisible();
   await page.reload();

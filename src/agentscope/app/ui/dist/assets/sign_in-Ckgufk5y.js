@@ -1,0 +1,1 @@
+import{Pt as e,Vt as t}from"./index-Bdet5ddc.js";async function n(n,r){let{caller:i}=await e({Authorization:`Bearer ${n}`});if(!i)throw new t(401,`unauthenticated`,``);return{user:i.user_id,token:n,way:r,capability:i.capability}}export{n as signedIn};

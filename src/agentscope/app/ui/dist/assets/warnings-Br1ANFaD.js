@@ -1,1 +1,0 @@
-import{$ as e,vt as t}from"./index-CD5gH-v9.js";function n(n){if(typeof n==`string`)return n;let r=n.message??e(n.code,``);return n.pages?.length?t.t(`state.onPages`,{text:r,pages:n.pages.join(`, `)}):r}export{n as t};

@@ -1,0 +1,1 @@
+import{$ as e,vt as t}from"./index-Bdet5ddc.js";function n(n){if(typeof n==`string`)return n;let r=n.message??e(n.code,``);return n.pages?.length?t.t(`state.onPages`,{text:r,pages:n.pages.join(`, `)}):r}export{n as t};
