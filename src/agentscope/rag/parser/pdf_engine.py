@@ -18,6 +18,7 @@ _MAX_DEPTH = 12
 _OCR_DPI = 200
 _MAX_PIXELS = 12_000_000
 _PLAIN_SEGMENTS = 20
+_LEAST_UNITS = 1 << 14
 _lock = threading.Lock()
 
 
@@ -46,6 +47,7 @@ class PdfiumReader:
 
     def __init__(self, file: bytes | Path, password: str | None) -> None:
         self._library = require("pypdfium2", package="pypdfium2", extra="pdf")
+        self._buffer: Any = None
         with _lock:
             try:
                 self._document = self._library.PdfDocument(file, password=password)
@@ -79,13 +81,20 @@ class PdfiumReader:
                 if count <= 0:
                     return ""
                 # Characters outside the basic plane take two units; PDFium writes a NUL last.
-                units = (ctypes.c_ushort * (2 * count + 1))()
+                units = self._room_for(2 * count + 1)
                 written = raw.FPDFText_GetText(text_page, 0, count, units)
-                return bytes(units)[: 2 * max(0, written - 1)].decode("utf-16-le", "ignore")
+                text = memoryview(units).cast("B")[: 2 * max(0, written - 1)]
+                return str(text, "utf-16-le", "ignore")
             finally:
                 raw.FPDFText_ClosePage(text_page)
         finally:
             raw.FPDF_ClosePage(handle)
+
+    def _room_for(self, units: int) -> Any:
+        """Return the buffer for text; a new size costs more than a page, so it grows in steps."""
+        if self._buffer is None or len(self._buffer) < units:
+            self._buffer = (ctypes.c_ushort * max(_LEAST_UNITS, 1 << units.bit_length()))()
+        return self._buffer
 
     def label(self, page: int) -> str:
         """Return the printed page number, empty if the file names none."""
