@@ -5,7 +5,6 @@ collections that are small and scanned exactly. One process builds, beside reads
 """
 
 import asyncio
-import contextlib
 import logging
 
 from agentscope.errors import AgentScopeError
@@ -15,6 +14,7 @@ from agentscope.rag.vector_store.pgvector_sql import (
     MAX_HALF_GRAPH_DIMENSIONS,
     graph_statement,
 )
+from agentscope.stopping import stopped
 
 logger = logging.getLogger(__name__)
 
@@ -52,12 +52,7 @@ class Graphs:
 
     async def close(self) -> None:
         """Stop; a build that is cut short is begun anew by the next look."""
-        builds = list(self._builds.values())
-        for task in builds:
-            task.cancel()
-        for task in builds:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await stopped(list(self._builds.values()))
 
     async def _look(self, table: str, dimensions: int) -> None:
         try:

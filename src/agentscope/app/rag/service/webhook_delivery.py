@@ -19,6 +19,7 @@ from agentscope.app.records import Event
 from agentscope.errors import AgentScopeError
 from agentscope.identity import new_id
 from agentscope.optional import require
+from agentscope.stopping import stopped
 
 if TYPE_CHECKING:
     pass
@@ -199,8 +200,7 @@ async def _finished(step: Coroutine[Any, Any, DeliveryState]) -> DeliveryState:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait({task}, timeout=LAST_SECONDS)
-        task.cancel()
-        await asyncio.wait({task})
+        await stopped([task])
         raise
 
 
