@@ -121,9 +121,20 @@ def _send(service: RestService, case: Any, caller: Mapping[str, str]) -> httpx.R
         for name in ("params", "json", "files", "data")
         if sent.get(name) is not None
     }
+    if options.get("files"):
+        options["files"] = _written(options["files"])
     if isinstance(options.get("data"), bytes | str):
         options["content"] = options.pop("data")
     try:
         return service.call(sent["method"], sent["url"], user=None, headers=headers, **options)
     except (httpx.InvalidURL, UnicodeEncodeError, TypeError, ValueError, asyncio.InvalidStateError):
         return None  # this client cannot send it
+
+
+def _written(value: Any) -> Any:
+    """Write numbers and the like out: this client would fail at them in the middle of the body."""
+    if isinstance(value, dict):
+        return {name: _written(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_written(part) for part in value)
+    return value if value is None or isinstance(value, bytes | str) else str(value)
