@@ -66,6 +66,19 @@ def test_a_document_is_cut_anew_and_its_index_stays(service: RestService, user: 
     assert service.json("GET", place, user=user)["total"] == indexed["total"]
 
 
+def test_a_type_named_at_the_upload_counts_in_the_preview_too(tmp_path: Path) -> None:
+    """It was trusted when the document was indexed, whatever the content looks like."""
+    app = memory_app(tmp_path, knowledge_parsers=[TextParser(), PDFParser()])
+    with RestService(app) as running:
+        kb = running.knowledge_base()
+        data = b"%PDF-1.7 is how such a file begins."
+        document = running.ready(kb, "note.pdf", data, content_type="text/plain")
+        place = f"/knowledge_bases/{kb}/documents/{document}/chunks"
+        shown = running.json("POST", f"{place}/preview", json={})
+        assert shown["total"] == running.json("GET", place)["total"] == 1
+        assert shown["media_type"] == "text/plain"
+
+
 def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     """The same codes as an indexed document would show."""
     app = memory_app(tmp_path, knowledge_parsers=[PDFParser(), TextParser()])

@@ -6,12 +6,12 @@ from pydantic import BaseModel, Field, PlainValidator, StringConstraints
 from pydantic_core import PydanticKnownError
 
 from agentscope.app.api.schemas.wire import SearchModeName
+from agentscope.app.rag.service.search import MAX_QUERIES
 from agentscope.rag.document import SearchHit
 
 DocumentIdText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
-MAX_QUERIES = 10
 MAX_QUERY_CHARS = 20_000
 QueryText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARS)]
 

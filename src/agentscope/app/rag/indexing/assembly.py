@@ -75,16 +75,20 @@ def parser_choice(
     """
 
     def choose(document: DocumentRecord, head: bytes) -> tuple[ParserBase, str]:
-        media_type = document.content_type or ""
-        parser = None if media_type in ALWAYS_ROUTED else parsers.parser_for(media_type)
-        if parser is not None:
-            return parser, media_type
-        route = parsers.route(
-            document.filename, declared=media_type or None, explicit=None, head=head
-        )
-        return route.parser, route.media_type
+        return stored_parser(parsers, document.filename, document.content_type or "", head)
 
     return choose
+
+
+def stored_parser(
+    parsers: ParserRegistry, filename: str, media_type: str, head: bytes
+) -> tuple[ParserBase, str]:
+    """Return parser and media type of a stored original, as `parser_choice` says."""
+    parser = None if media_type in ALWAYS_ROUTED else parsers.parser_for(media_type)
+    if parser is not None:
+        return parser, media_type
+    route = parsers.route(filename, declared=media_type or None, explicit=None, head=head)
+    return route.parser, route.media_type
 
 
 @contextlib.asynccontextmanager

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from agentscope.app.rag.blob_store.base import StreamingBlobStore
+from agentscope.app.rag.indexing.assembly import stored_parser
 from agentscope.app.rag.indexing.parser_pool import ParserPool
 from agentscope.app.rag.indexing.reading import ReadJob, ReadLimits, ReadProgress, read_spool
 from agentscope.app.rag.indexing.scratch import Scratch, fetch
@@ -91,18 +92,18 @@ class ParserPoolPreviewer:
     def _job(self, source: PreviewSource, chunker: ChunkerBase, path: Path, spool: Path) -> ReadJob:
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)
-        route = self._parsers.route(
-            source.filename, declared=source.content_type, explicit=None, head=head
+        parser, media_type = stored_parser(
+            self._parsers, source.filename, source.content_type or "", head
         )
         encoding = "utf-8" if source.text is not None else source.encoding
         return ReadJob(
             document_id=new_id(),
             path=path,
             filename=source.filename,
-            parser=route.parser,
+            parser=parser,
             chunker=chunker,
             spool=spool,
-            options=ParseOptions(media_type=route.media_type, encoding=encoding),
+            options=ParseOptions(media_type=media_type, encoding=encoding),
             limits=self._limits,
         )
 
